@@ -1,0 +1,131 @@
+//! The best continuations of a beam.
+
+use regard_text::special_tokens::{BOS, PAD, UNK};
+
+/// A path and the token that would continue it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Candidate {
+    /// Σ log p, the token included.
+    pub(super) sum: f64,
+    /// The path's place in the beam.
+    pub(super) parent: usize,
+    /// The token.
+    pub(super) token: u32,
+    /// Its own log p.
+    pub(super) log_prob: f32,
+}
+
+/// The `capacity` best candidates by sum; among equal sums the earlier parent, then the smaller token, is better.
+#[derive(Debug)]
+pub(super) struct Candidates {
+    capacity: usize,
+    allow_unk: bool,
+    best: Vec<Candidate>,
+}
+
+/// Log-probabilities that are passed over together when the largest of them is too small.
+const BLOCK: usize = 256;
+
+impl Candidates {
+    pub(super) fn new(capacity: usize, allow_unk: bool) -> Self {
+        Self { capacity, allow_unk, best: Vec::new() }
+    }
+
+    /// Offers every continuation of a path. Parents must come in order; what is impossible (log p = -∞) is not taken.
+    pub(super) fn offer(&mut self, parent: usize, sum: f64, log_probs: &[f32]) {
+        for (block, values) in log_probs.chunks(BLOCK).enumerate() {
+            if sum + f64::from(largest(values)) <= self.bar() {
+                continue;
+            }
+            for (token, &log_prob) in (block * BLOCK..).zip(values) {
+                let candidate = Candidate { sum: sum + f64::from(log_prob), parent, token: token as u32, log_prob };
+                if candidate.sum > self.bar() && self.may_write(candidate.token) {
+                    self.insert(candidate);
+                }
+            }
+        }
+    }
+
+    /// The candidates, best first.
+    pub(super) fn into_vec(self) -> Vec<Candidate> {
+        self.best
+    }
+
+    /// Padding and the start symbol are never written.
+    fn may_write(&self, token: u32) -> bool {
+        token != PAD && token != BOS && (self.allow_unk || token != UNK)
+    }
+
+    /// What a sum must exceed. Candidates come in the order of ties, so an equal one is worse than those before it.
+    fn bar(&self) -> f64 {
+        let worst = self.best.last().filter(|_| self.best.len() == self.capacity);
+        worst.map_or(f64::NEG_INFINITY, |worst| worst.sum)
+    }
+
+    fn insert(&mut self, candidate: Candidate) {
+        let place = self.best.partition_point(|other| other.sum >= candidate.sum);
+        if self.best.len() == self.capacity {
+            self.best.pop();
+        }
+        self.best.insert(place, candidate);
+    }
+}
+
+/// The largest value, in independent lanes so that it is computed many values at a time.
+fn largest(values: &[f32]) -> f32 {
+    let mut lanes = [f32::NEG_INFINITY; 16];
+    let chunks = values.chunks_exact(lanes.len());
+    let rest = chunks.remainder();
+    for chunk in chunks {
+        for (lane, &value) in lanes.iter_mut().zip(chunk) {
+            *lane = if value > *lane { value } else { *lane };
+        }
+    }
+    rest.iter().chain(&lanes).copied().fold(f32::NEG_INFINITY, f32::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn ties_go_to_the_earlier_parent_then_to_the_smaller_token() {
+        let mut candidates = Candidates::new(3, true);
+        candidates.offer(0, -1.0, &[-0.1, -2.0, -0.1, -1.0, -1.0, -3.0]);
+        candidates.offer(1, -1.5, &[-0.1, -0.5, -0.1, -0.5, -0.25, -0.5]);
+        let found: Vec<_> = candidates.into_vec().iter().map(|c| (c.parent, c.token, c.sum)).collect();
+        assert_eq!(found, [(1, 4, -1.75), (0, 3, -2.0), (0, 4, -2.0)]);
+    }
+
+    #[test]
+    fn control_symbols_and_impossible_tokens_are_not_taken() {
+        let mut candidates = Candidates::new(9, false);
+        candidates.offer(0, 0.0, &[-0.1, -0.1, -0.1, -4.0, f32::NEG_INFINITY, -5.0]);
+        let tokens: Vec<_> = candidates.into_vec().iter().map(|c| c.token).collect();
+        assert_eq!(tokens, [3, 5]);
+    }
+
+    proptest! {
+        #[test]
+        fn they_are_the_head_of_the_sorted_list(
+            rows in proptest::collection::vec(proptest::collection::vec(-40_i8..0, 700), 1..4),
+            capacity in 1..30_usize,
+        ) {
+            let mut candidates = Candidates::new(capacity, true);
+            let mut all = Vec::new();
+            for (parent, row) in rows.iter().enumerate() {
+                let (sum, row): (f64, Vec<f32>) =
+                    (-(parent as f64), row.iter().map(|&value| f32::from(value) / 4.0).collect());
+                candidates.offer(parent, sum, &row);
+                let writable = row.iter().enumerate().filter(|&(token, _)| token != 0 && token != 2);
+                all.extend(writable.map(|(token, &p)| (sum + f64::from(p), parent, token as u32)));
+            }
+            all.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
+            all.truncate(capacity);
+            let found: Vec<_> = candidates.into_vec().iter().map(|c| (c.sum, c.parent, c.token)).collect();
+            prop_assert_eq!(found, all);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The hypotheses that have ended, and whether anything can still beat them.
+
+use crate::hypothesis::Hypothesis;
+use crate::length_penalty::LengthPenalty;
+use crate::path::Path;
+
+/// The `n_best` best finished hypotheses, best first; of two equal ones the one that ended first is better.
+#[derive(Debug)]
+pub(super) struct Finished {
+    n_best: usize,
+    penalty: LengthPenalty,
+    list: Vec<Hypothesis>,
+}
+
+impl Finished {
+    pub(super) fn new(n_best: usize, penalty: LengthPenalty) -> Self {
+        Self { n_best, penalty, list: Vec::new() }
+    }
+
+    /// Adds a path that wrote its end symbol.
+    pub(super) fn add(&mut self, path: Path) {
+        let hypothesis = Hypothesis::from_path(path, &self.penalty);
+        let place = self.list.partition_point(|other| other.score >= hypothesis.score);
+        if place < self.n_best {
+            self.list.insert(place, hypothesis);
+            self.list.truncate(self.n_best);
+        }
+    }
+
+    /// Whether the list is full and no living path can enter it, were all its further tokens certain and its length the
+    /// most favourable one up to `max_length`.
+    pub(super) fn is_settled(&self, living: &[Path], max_length: usize) -> bool {
+        let Some(last) = self.list.get(self.n_best - 1) else { return false };
+        living.iter().all(|path| {
+            let least = path.tokens.len() + 1;
+            self.penalty.best_attainable(path.log_prob, least, max_length) <= last.score
+        })
+    }
+
+    /// The list; where nothing ended, what was cut instead, all of one length and best first.
+    pub(super) fn or_cut(self, cut: Vec<Path>) -> Vec<Hypothesis> {
+        if !self.list.is_empty() {
+            return self.list;
+        }
+        cut.into_iter().take(self.n_best).map(|path| Hypothesis::from_path(path, &self.penalty)).collect()
+    }
+}

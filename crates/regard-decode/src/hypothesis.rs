@@ -1,0 +1,47 @@
+//! What a search returns.
+
+use regard_text::special_tokens::EOS;
+
+use crate::length_penalty::LengthPenalty;
+use crate::path::Path;
+
+/// A translation as ids, with the numbers that it was chosen by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hypothesis {
+    /// The target ids, without the end symbol.
+    pub tokens: Vec<u32>,
+    /// Σ log p, natural logarithm, over `token_log_probs`.
+    pub log_prob: f64,
+    /// What the list is sorted by: `log_prob` under the length penalty.
+    pub score: f64,
+    /// log p of each token, and of the end symbol where it was written.
+    pub token_log_probs: Vec<f32>,
+    /// Whether the end symbol was written; `false` where the length limit cut.
+    pub finished: bool,
+    /// Attention weights where they were asked for, `[token_log_probs, source tokens + end symbol]`.
+    pub attention: Option<Vec<Vec<f32>>>,
+}
+
+impl Hypothesis {
+    /// The number of tokens in `log_prob`, the end symbol included: n in every length penalty.
+    #[must_use]
+    pub fn length(&self) -> usize {
+        self.token_log_probs.len()
+    }
+
+    /// The hypothesis of a path that ended, by its end symbol or by the limit.
+    pub(crate) fn from_path(mut path: Path, penalty: &LengthPenalty) -> Self {
+        let finished = path.tokens.last() == Some(&EOS);
+        if finished {
+            path.tokens.pop();
+        }
+        Self {
+            score: penalty.score(path.log_prob, path.token_log_probs.len()),
+            log_prob: path.log_prob,
+            attention: path.attention_rows(),
+            tokens: path.tokens,
+            token_log_probs: path.token_log_probs,
+            finished,
+        }
+    }
+}

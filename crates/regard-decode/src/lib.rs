@@ -1,0 +1,38 @@
+//! From a trained model to translations: ids → hypotheses → text.
+//!
+//! ```text
+//! lines ─ Translator ─→ batches ─ Decoding::search ─→ beams ─→ hypotheses ─→ text, alignment
+//!                       pairs   ─ Decoding::score  ─→ log-probabilities of given targets
+//! ```
+//!
+//! [`Decoding`] works on ids: [`Decoding::search`] is beam search (greedy with a beam of one), [`Decoding::score`] forced
+//! decoding; both go through the model's one step function and add up in the same order, so that they agree to the bit.
+//! [`Translator`] works on text.
+//!
+//! What a sentence gives depends on the sentence, the model and the options: not on the batch, not on threads. Padding and
+//! the start symbol are never written, nothing follows the end symbol, and the end symbol is no part of a text.
+//!
+//! n, the length in every formula and limit, counts the end symbol.
+
+mod alignment;
+mod beam;
+mod error;
+mod hypothesis;
+mod length_penalty;
+mod options;
+mod path;
+mod replace_unk;
+mod scorer;
+mod search;
+mod translation;
+mod translator;
+
+pub use alignment::{hard_alignment, pharaoh, soft_alignment};
+pub use error::{DecodeError, Result};
+pub use hypothesis::Hypothesis;
+pub use length_penalty::LengthPenalty;
+pub use options::{MaxLength, SearchOptions};
+pub use scorer::Score;
+pub use search::Decoding;
+pub use translation::{Candidate, Translation};
+pub use translator::{MAX_SOURCE_TOKENS, TranslateOptions, Translator};

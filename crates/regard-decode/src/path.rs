@@ -1,0 +1,46 @@
+//! A prefix of a translation, as search and forced decoding grow it: both sum the same numbers in the same order.
+
+use std::sync::Arc;
+
+use regard_model::StepOutput;
+
+/// The tokens so far and what they cost.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Path {
+    /// The ids, the end symbol included once it is written.
+    pub(crate) tokens: Vec<u32>,
+    /// log p of each id.
+    pub(crate) token_log_probs: Vec<f32>,
+    /// Their sum, first to last.
+    pub(crate) log_prob: f64,
+    /// One row an id where attention is wanted. Rows are shared by all paths that passed there.
+    attention: Option<Vec<Arc<[f32]>>>,
+}
+
+impl Path {
+    /// The empty prefix.
+    pub(crate) fn new(attention: bool) -> Self {
+        Self { attention: attention.then(Vec::new), ..Self::default() }
+    }
+
+    /// Appends a token.
+    pub(crate) fn push(&mut self, token: u32, log_prob: f32, attention: Option<Arc<[f32]>>) {
+        self.tokens.push(token);
+        self.token_log_probs.push(log_prob);
+        self.log_prob += f64::from(log_prob);
+        if let (Some(rows), Some(row)) = (&mut self.attention, attention) {
+            rows.push(row);
+        }
+    }
+
+    /// The attention weights, one row a token, where they were wanted.
+    pub(crate) fn attention_rows(&self) -> Option<Vec<Vec<f32>>> {
+        self.attention.as_ref().map(|rows| rows.iter().map(|row| row.to_vec()).collect())
+    }
+}
+
+/// What row `row` of a step looked at, cut to the sentence's own positions: the weights of the model's last attention.
+pub(crate) fn attention_row(output: &StepOutput, row: usize, positions: usize) -> Option<Arc<[f32]>> {
+    let weights = output.attention.last()?.weights.row(row);
+    Some(Arc::from(&weights[..positions.min(weights.len())]))
+}

@@ -1,0 +1,94 @@
+//! Forced decoding: what a model thinks of a given translation.
+
+use regard_model::{Row, Run};
+use regard_tensor::Tape;
+use regard_text::Padded;
+use regard_text::special_tokens::BOS;
+
+use crate::error::{DecodeError, Result};
+use crate::path::{Path, attention_row};
+use crate::search::Decoding;
+
+/// The probability of a given target.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Score {
+    /// Σ log p, natural logarithm, over `token_log_probs`.
+    pub log_prob: f64,
+    /// log p of each token of the target row, its end symbol included where the row has one.
+    pub token_log_probs: Vec<f32>,
+    /// Attention weights where they were asked for, `[token_log_probs, source tokens + end symbol]`.
+    pub attention: Option<Vec<Vec<f32>>>,
+}
+
+impl Score {
+    /// The number of tokens in `log_prob`.
+    #[must_use]
+    pub fn length(&self) -> usize {
+        self.token_log_probs.len()
+    }
+}
+
+impl Decoding<'_> {
+    /// The probability of each target row given its source row `x1 … xn EOS`: `y1 … ym EOS` of a whole translation, or
+    /// without EOS of one that was cut.
+    ///
+    /// The steps are those of the search and summed as there, so that a hypothesis gets the very `log_prob` back that it
+    /// was found with.
+    ///
+    /// # Errors
+    /// [`DecodeError::Unpaired`], [`DecodeError::UnknownId`] and [`DecodeError::NoAttention`] before any work,
+    /// [`DecodeError::NotANumber`], [`DecodeError::Cancelled`], and the model's own errors.
+    pub fn score(&self, source: &Padded, target: &Padded, attention: bool) -> Result<Vec<Score>> {
+        self.check_attention(attention)?;
+        self.check_targets(source, target)?;
+        if source.rows() == 0 {
+            return Ok(Vec::new());
+        }
+        let tape = Tape::inference(self.threads);
+        let run = Run { tape: &tape, hook: self.hook, attention };
+        let memory = self.model.encode(&run, source)?;
+        let mut going: Vec<usize> = (0..target.rows()).filter(|&row| target.lengths[row] > 0).collect();
+        let mut state = self.model.start(&run, &memory, &going)?;
+        let mut paths = vec![Path::new(attention); target.rows()];
+        for position in 0..target.width {
+            self.check_cancelled()?;
+            let input = |&row: &usize| paths[row].tokens.last().copied().unwrap_or(BOS);
+            let tokens: Vec<u32> = going.iter().map(input).collect();
+            let rows: Vec<Row> =
+                going.iter().map(|&sentence| Row { sentence, hypothesis: 0, position }).collect();
+            let output = self.model.step(&run, &memory, &state, &tokens, &rows)?;
+            for (row, &sentence) in going.iter().enumerate() {
+                let token = target.row(sentence)[position];
+                let log_prob = output.log_probs.row(row)[token as usize];
+                if log_prob.is_nan() {
+                    return Err(DecodeError::NotANumber { sentence, position });
+                }
+                paths[sentence].push(token, log_prob, attention_row(&output, row, source.lengths[sentence]));
+            }
+            let staying: Vec<usize> =
+                (0..going.len()).filter(|&row| target.lengths[going[row]] > position + 1).collect();
+            state = output.state.select(&staying)?;
+            going = staying.iter().map(|&row| going[row]).collect();
+        }
+        Ok(paths.into_iter().map(Score::from).collect())
+    }
+
+    fn check_targets(&self, source: &Padded, target: &Padded) -> Result<()> {
+        if source.rows() != target.rows() {
+            return Err(DecodeError::Unpaired { sources: source.rows(), targets: target.rows() });
+        }
+        let vocabulary = self.model.target_vocabulary();
+        for sentence in 0..target.rows() {
+            if let Some(&id) = target.row(sentence).iter().find(|&&id| id as usize >= vocabulary) {
+                return Err(DecodeError::UnknownId { sentence, id, vocabulary });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl From<Path> for Score {
+    fn from(path: Path) -> Self {
+        Self { log_prob: path.log_prob, attention: path.attention_rows(), token_log_probs: path.token_log_probs }
+    }
+}

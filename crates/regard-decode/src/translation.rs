@@ -1,0 +1,62 @@
+//! What a translator returns for a line.
+
+use regard_text::special_tokens::EOS_TOKEN;
+
+use crate::hypothesis::Hypothesis;
+
+/// The translations of one line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Translation {
+    /// The source as the model read it, `</s>` at its end: the labels of attention's columns. Empty for a blank line.
+    pub source_tokens: Vec<String>,
+    /// Where the source was cut, the number of tokens that it had.
+    pub cut_from: Option<usize>,
+    /// The translations, best first; at least one.
+    pub candidates: Vec<Candidate>,
+}
+
+/// One translation of a line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// The text.
+    pub text: String,
+    /// The target tokens that make the text, without the end symbol; copied words are in their places.
+    pub tokens: Vec<String>,
+    /// Links `(source, target)` between tokens, where attention was asked for; see
+    /// [`hard_alignment`](crate::hard_alignment).
+    pub alignment: Option<Vec<(usize, usize)>>,
+    /// The ids, with their numbers and attention.
+    pub hypothesis: Hypothesis,
+}
+
+impl Translation {
+    /// What a blank line gives: empty text, for certain.
+    pub(crate) fn blank(attention: bool) -> Self {
+        let hypothesis = Hypothesis {
+            tokens: Vec::new(),
+            log_prob: 0.0,
+            score: 0.0,
+            token_log_probs: Vec::new(),
+            finished: true,
+            attention: attention.then(Vec::new),
+        };
+        let alignment = attention.then(Vec::new);
+        let candidate = Candidate { text: String::new(), tokens: Vec::new(), alignment, hypothesis };
+        Self { source_tokens: Vec::new(), cut_from: None, candidates: vec![candidate] }
+    }
+
+    /// The text of the best translation.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        self.candidates.first().map_or("", |candidate| &candidate.text)
+    }
+}
+
+impl Candidate {
+    /// A label for each row of attention: the tokens, then `</s>` where it was written.
+    #[must_use]
+    pub fn row_labels(&self) -> Vec<String> {
+        let end = (self.hypothesis.length() > self.tokens.len()).then(|| EOS_TOKEN.to_owned());
+        self.tokens.iter().cloned().chain(end).collect()
+    }
+}

@@ -1,0 +1,210 @@
+//! Text → text.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use regard_model::{AttentionHook, Seq2Seq};
+use regard_tensor::Threads;
+use regard_text::special_tokens::EOS_TOKEN;
+use regard_text::{Padded, Pipeline};
+
+use crate::alignment::hard_alignment;
+use crate::error::{DecodeError, Result};
+use crate::hypothesis::Hypothesis;
+use crate::options::SearchOptions;
+use crate::replace_unk::replace_unknown;
+use crate::scorer::Score;
+use crate::search::Decoding;
+use crate::translation::{Candidate, Translation};
+
+/// Source tokens that are read of a line; the rest is cut off and [`Translation::cut_from`] says so.
+pub const MAX_SOURCE_TOKENS: usize = 1000;
+
+/// A model with the pipelines of both its sides. It does not change when it works, and may be shared between threads.
+#[derive(Clone)]
+pub struct Translator {
+    model: Arc<dyn Seq2Seq>,
+    source: Pipeline,
+    target: Pipeline,
+    threads: Threads,
+}
+
+/// What a translation may be told.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TranslateOptions {
+    /// The search; its `attention` decides whether alignment and attention are returned.
+    pub search: SearchOptions,
+    /// Sentences that are searched together. It changes the speed and nothing else.
+    pub batch_size: usize,
+    /// Whether each `<unk>` becomes the source word with the largest weight.
+    pub replace_unk: bool,
+}
+
+impl Default for TranslateOptions {
+    fn default() -> Self {
+        Self { search: SearchOptions::default(), batch_size: 16, replace_unk: false }
+    }
+}
+
+/// A line as the model reads it.
+struct Source {
+    tokens: Vec<String>,
+    ids: Vec<u32>,
+    cut_from: Option<usize>,
+}
+
+impl Translator {
+    /// A translator.
+    ///
+    /// # Errors
+    /// [`DecodeError::Vocabulary`] where the target vocabulary has another size than the model's output.
+    pub fn new(model: Arc<dyn Seq2Seq>, source: Pipeline, target: Pipeline, threads: Threads) -> Result<Self> {
+        let (writes, vocabulary) = (model.target_vocabulary(), target.vocabulary.len());
+        if writes != vocabulary {
+            return Err(DecodeError::Vocabulary { model: writes, vocabulary });
+        }
+        Ok(Self { model, source, target, threads })
+    }
+
+    /// The model.
+    #[must_use]
+    pub fn model(&self) -> &dyn Seq2Seq {
+        self.model.as_ref()
+    }
+
+    /// The pipeline of the source side.
+    #[must_use]
+    pub fn source(&self) -> &Pipeline {
+        &self.source
+    }
+
+    /// The pipeline of the target side.
+    #[must_use]
+    pub fn target(&self) -> &Pipeline {
+        &self.target
+    }
+
+    /// What runs the model directly: searches and forced decoding of ids.
+    #[must_use]
+    pub fn decoding(&self) -> Decoding<'_> {
+        Decoding::new(self.model.as_ref(), &self.threads)
+    }
+
+    /// Translates lines, one result a line, in order.
+    ///
+    /// A blank line gives an empty text without a run of the model. Lines are searched in batches of similar length; what
+    /// a line gives depends on the line alone.
+    ///
+    /// # Errors
+    /// As [`Decoding::search`], with sentences counted in `lines`; [`DecodeError::NoAttention`] where words shall be
+    /// copied and the model has no attention.
+    pub fn translate(&self, lines: &[&str], options: &TranslateOptions) -> Result<Vec<Translation>> {
+        self.translate_with(lines, options, None, None)
+    }
+
+    /// As [`Translator::translate`], with a hook and a flag that ends the work; the hook counts sentences in its batch.
+    ///
+    /// # Errors
+    /// As [`Translator::translate`], and [`DecodeError::Cancelled`].
+    pub fn translate_with(
+        &self,
+        lines: &[&str],
+        options: &TranslateOptions,
+        hook: Option<&dyn AttentionHook>,
+        cancel: Option<&AtomicBool>,
+    ) -> Result<Vec<Translation>> {
+        self.check(options)?;
+        let attention = options.search.attention || options.replace_unk;
+        let search = SearchOptions { attention, ..options.search };
+        let decoding = Decoding { hook, cancel, ..self.decoding() };
+        let sources: Vec<Source> = lines.iter().map(|line| self.read(line)).collect();
+        let mut order: Vec<usize> = (0..sources.len()).filter(|&line| !sources[line].ids.is_empty()).collect();
+        order.sort_by_key(|&line| sources[line].ids.len());
+        let mut found = vec![Vec::new(); sources.len()];
+        for batch in order.chunks(options.batch_size) {
+            let rows = Padded::from_sentences(batch.iter().map(|&line| sources[line].ids.as_slice()));
+            let lists = decoding.search(&rows, &search).map_err(|error| error.in_whole(batch))?;
+            for (&line, list) in batch.iter().zip(lists) {
+                found[line] = list;
+            }
+        }
+        Ok(sources.into_iter().zip(found).map(|(source, list)| self.write(source, list, options)).collect())
+    }
+
+    /// The probability of each target line given its source line, one result a pair, in order.
+    ///
+    /// # Errors
+    /// As [`Decoding::score`], with sentences counted in `sources`; [`DecodeError::Options`] for batches of 0.
+    pub fn score(
+        &self,
+        sources: &[&str],
+        targets: &[&str],
+        batch_size: usize,
+        attention: bool,
+    ) -> Result<Vec<Score>> {
+        if sources.len() != targets.len() {
+            return Err(DecodeError::Unpaired { sources: sources.len(), targets: targets.len() });
+        }
+        check_batch_size(batch_size)?;
+        let decoding = self.decoding();
+        let sources: Vec<Vec<u32>> = sources.iter().map(|line| self.read(line).ids).collect();
+        let targets: Vec<Vec<u32>> = targets.iter().map(|line| self.target.encode(line)).collect();
+        let mut order: Vec<usize> = (0..sources.len()).collect();
+        order.sort_by_key(|&pair| (targets[pair].len(), sources[pair].len()));
+        let mut found: Vec<(usize, Score)> = Vec::with_capacity(sources.len());
+        for batch in order.chunks(batch_size) {
+            let source = Padded::from_sentences(batch.iter().map(|&pair| sources[pair].as_slice()));
+            let target = Padded::from_sentences(batch.iter().map(|&pair| targets[pair].as_slice()));
+            let scores = decoding.score(&source, &target, attention).map_err(|error| error.in_whole(batch))?;
+            found.extend(batch.iter().copied().zip(scores));
+        }
+        found.sort_by_key(|&(pair, _)| pair);
+        Ok(found.into_iter().map(|(_, score)| score).collect())
+    }
+
+    fn check(&self, options: &TranslateOptions) -> Result<()> {
+        options.search.check()?;
+        check_batch_size(options.batch_size)?;
+        if options.replace_unk && !self.model.has_attention() {
+            return Err(DecodeError::NoAttention { wanted: "copying unknown words from the source" });
+        }
+        self.decoding().check_attention(options.search.attention)
+    }
+
+    fn read(&self, line: &str) -> Source {
+        let mut tokens = self.source.tokenize(line);
+        let cut_from = (tokens.len() > MAX_SOURCE_TOKENS).then_some(tokens.len());
+        tokens.truncate(MAX_SOURCE_TOKENS);
+        let ids = self.source.ids(&tokens);
+        Source { tokens, ids, cut_from }
+    }
+
+    fn write(&self, mut source: Source, list: Vec<Hypothesis>, options: &TranslateOptions) -> Translation {
+        if list.is_empty() {
+            return Translation::blank(options.search.attention);
+        }
+        let candidates = list.into_iter().map(|hypothesis| self.candidate(&source, hypothesis, options)).collect();
+        source.tokens.push(EOS_TOKEN.to_owned());
+        Translation { source_tokens: source.tokens, cut_from: source.cut_from, candidates }
+    }
+
+    fn candidate(&self, source: &Source, mut hypothesis: Hypothesis, options: &TranslateOptions) -> Candidate {
+        let mut tokens = self.target.tokens_of(&hypothesis.tokens);
+        let attention = hypothesis.attention.as_deref().unwrap_or_default();
+        if options.replace_unk {
+            replace_unknown(&mut tokens, &hypothesis.tokens, attention, &self.source, &source.tokens);
+        }
+        let alignment = options.search.attention.then(|| hard_alignment(attention, tokens.len()));
+        if !options.search.attention {
+            hypothesis.attention = None;
+        }
+        Candidate { text: self.target.detokenize(&tokens), tokens, alignment, hypothesis }
+    }
+}
+
+fn check_batch_size(batch_size: usize) -> Result<()> {
+    if batch_size == 0 {
+        return Err(DecodeError::Options("the batch size is 0; the smallest is 1".into()));
+    }
+    Ok(())
+}

@@ -1,0 +1,140 @@
+//! What every picture must hold, whatever the data.
+
+mod common;
+
+use common::{awkward, crossing, titled, words};
+use proptest::prelude::*;
+use regard_look::{
+    Block, Chart, Colour, Heatmap, HeatmapOptions, Report, Section, Series, Table, heatmap_png, heatmap_svg,
+    heatmap_terminal,
+};
+use resvg::tiny_skia::Pixmap;
+use resvg::usvg::roxmltree::Document;
+use unicode_width::UnicodeWidthStr;
+
+fn diagonal(rows: usize, columns: usize) -> Heatmap {
+    let row = |row: usize| (0..columns).map(|c| if c == row % columns { 0.8 } else { 0.01 }).collect();
+    let name = |side: &str, n: usize| (0..n).map(|i| format!("{side}{i}")).collect();
+    Heatmap::new(name("source", columns), name("target", rows), (0..rows).map(row).collect()).unwrap()
+}
+
+/// Dark pixels of a PNG that has `label` as its only row label, in the columns left of the cells.
+fn ink_of_label(label: &str) -> usize {
+    let heatmap = Heatmap::new(words("a"), words(label), vec![vec![0.0]]).unwrap();
+    let pixmap = Pixmap::decode_png(&heatmap_png(&heatmap, &HeatmapOptions::default()).unwrap()).unwrap();
+    let width = pixmap.width() as usize;
+    // Below the corner's captions and above the scale.
+    let rows = 100..pixmap.height() as usize - 120;
+    let dark = |(i, p): (usize, &resvg::tiny_skia::PremultipliedColorU8)| {
+        rows.contains(&(i / width)) && i % width < 120 && p.red() < 128
+    };
+    pixmap.pixels().iter().enumerate().filter(|&it| dark(it)).count()
+}
+
+#[test]
+fn png_has_text_from_the_embedded_font() {
+    let (none, thin, wide) = (ink_of_label("\u{301}"), ink_of_label("i"), ink_of_label("mmm"));
+    assert!(none < 40 && thin > 20 && wide > 5 * thin, "{none} {thin} {wide}");
+}
+
+#[test]
+fn png_has_two_pixels_a_unit_and_a_limit() {
+    let size = |heatmap: &Heatmap| {
+        let png = heatmap_png(heatmap, &HeatmapOptions::default()).unwrap();
+        let pixmap = Pixmap::decode_png(&png).unwrap();
+        (pixmap.width(), pixmap.height())
+    };
+    let svg = heatmap_svg(&crossing(), &HeatmapOptions::default());
+    let root = Document::parse(&svg).unwrap();
+    let side = |name: &str| root.root_element().attribute(name).unwrap().parse::<u32>().unwrap();
+    assert_eq!(size(&crossing()), (2 * side("width"), 2 * side("height")));
+    assert_eq!(size(&diagonal(1000, 2)).1, 8192);
+}
+
+#[test]
+fn gold_links_outside_the_matrix_are_left_out() {
+    let outlines = |gold: Vec<(usize, usize)>| {
+        let options = HeatmapOptions { title: None, gold };
+        heatmap_svg(&crossing(), &options).matches("stroke=\"#e66101\"").count()
+    };
+    // One of them is in the legend.
+    assert_eq!([outlines(vec![]), outlines(vec![(0, 0)]), outlines(vec![(0, 0), (8, 0), (0, 8)])], [0, 2, 2]);
+}
+
+#[test]
+fn long_sentences_stay_small() {
+    let svg = heatmap_svg(&diagonal(60, 60), &HeatmapOptions::default());
+    let root = Document::parse(&svg).unwrap();
+    let width: f32 = root.root_element().attribute("width").unwrap().parse().unwrap();
+    assert!((700.0..1000.0).contains(&width), "{width}");
+    assert_eq!(root.descendants().filter(|node| node.has_tag_name("text")).count(), 2 + 60 + 60 + 2);
+}
+
+#[test]
+fn terminal_lines_say_the_strongest_word() {
+    let text = heatmap_terminal(&crossing(), 60, Colour::Plain);
+    assert!(!text.contains('\x1b') && text.lines().any(|line| line.trim_start().starts_with("noir ")));
+    for (target, strongest) in [("le", "the    0.59"), ("noir", "black  0.69"), ("rouge", "red    0.94")] {
+        assert!(text.lines().any(|l| l.trim_start().starts_with(target) && l.ends_with(strongest)), "{text}");
+    }
+    // A row of zeros has no strongest word.
+    assert!(heatmap_terminal(&awkward(), 60, Colour::Plain).lines().any(|line| line.ends_with(" -")));
+}
+
+#[test]
+fn report_is_one_well_formed_page() {
+    let series = vec![Series { name: "a".into(), scores: vec![Some(3.0)] }];
+    let chart = Chart { buckets: vec!["1".into()], series, ..Chart::default() };
+    let table = Table { caption: "c".into(), header: words("x y"), rows: vec![words("<i> 1")] };
+    let blocks = vec![
+        Block::Paragraph("<script>alert(1)</script>".into()),
+        Block::Table(table),
+        Block::Heatmap { heatmap: awkward(), options: titled("</svg>"), caption: "</figure>".into() },
+        Block::Chart { chart, caption: "curve".into() },
+    ];
+    let sections = vec![Section { title: "s & t".into(), blocks }];
+    let html = Report { title: "r".into(), sections }.html();
+    assert!(!html.contains("<script") && !html.contains("http://") || html.matches("http://").count() == 2);
+    assert!(html.contains("<td>&lt;i&gt;</td><td>1</td>"));
+    assert_eq!((html.matches("<svg").count(), html.matches("</svg>").count()), (2, 2));
+    let body = &html[html.find("<body>").unwrap()..html.find("</html>").unwrap()];
+    assert_eq!(Document::parse(body).unwrap().descendants().filter(|n| n.has_tag_name("figure")).count(), 2);
+}
+
+fn any_heatmap() -> impl Strategy<Value = Heatmap> {
+    (0usize..6, 0usize..70).prop_flat_map(|(rows, columns)| {
+        let tokens = |n| prop::collection::vec("\\PC{0,9}|[\u{0}-\u{20}]|日本|<&>", n);
+        let weights = prop::collection::vec(prop::collection::vec(0f32..1.5, columns), rows);
+        (tokens(columns), tokens(rows), weights)
+            .prop_map(|(source, target, weights)| Heatmap::new(source, target, weights).unwrap())
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_tokens_give_well_formed_svg(heatmap in any_heatmap(), title in any::<String>()) {
+        let svg = heatmap_svg(&heatmap, &titled(&title));
+        prop_assert!(Document::parse(&svg).is_ok());
+        prop_assert_eq!(svg, heatmap_svg(&heatmap, &titled(&title)));
+    }
+
+    #[test]
+    fn terminal_keeps_to_its_width(heatmap in any_heatmap(), width in 24usize..120) {
+        for line in heatmap_terminal(&heatmap, width, Colour::Plain).lines() {
+            let columns: usize = line.chars().filter_map(unicode_width::UnicodeWidthChar::width).sum();
+            prop_assert!(columns <= width, "{} > {}: {}", line.width(), width, line);
+        }
+    }
+
+    #[test]
+    fn colours_change_no_text(heatmap in any_heatmap(), width in 24usize..120) {
+        let coloured = heatmap_terminal(&heatmap, width, Colour::Ansi);
+        for line in coloured.lines() {
+            prop_assert_eq!(line.matches("\x1b[48;2;").count(), line.matches("\x1b[0m").count());
+        }
+        let tokens: usize = heatmap.target_tokens().len();
+        prop_assert!(coloured.lines().count() > tokens);
+    }
+}

@@ -1,0 +1,91 @@
+//! Hooks: an intervention is an input of a run.
+
+use regard_tensor::{Tape, Var, ops};
+
+use crate::error::Result;
+use crate::seq2seq::Row;
+
+/// Which attention of a model: its kind, layer and head, both from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+pub struct AttentionSite {
+    /// Who looks at what.
+    pub kind: SiteKind,
+    /// The layer.
+    pub layer: usize,
+    /// The head.
+    pub head: usize,
+}
+
+impl AttentionSite {
+    /// The one attention of a recurrent decoder.
+    pub const CROSS: Self = Self { kind: SiteKind::Cross, layer: 0, head: 0 };
+}
+
+/// Who looks at what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SiteKind {
+    /// The decoder at the source.
+    Cross,
+}
+
+/// What a hook is told beside the values: where it is, and what each row is.
+#[derive(Clone, Copy)]
+pub struct HookCall<'a> {
+    /// Computes, and records what is differentiable.
+    pub tape: &'a Tape,
+    /// The attention.
+    pub site: AttentionSite,
+    /// What each row is.
+    pub rows: &'a [Row],
+    /// Source positions of each sentence.
+    pub lengths: &'a [usize],
+}
+
+/// Sees what an attention computes, and may replace it. Every method returns its input by default.
+pub trait AttentionHook: Send + Sync {
+    /// The scores before the softmax: `[rows, positions]`.
+    ///
+    /// # Errors
+    /// As the hook decides.
+    fn scores(&self, call: &HookCall, scores: Var) -> Result<Var> {
+        let _ = call;
+        Ok(scores)
+    }
+
+    /// The weights after the softmax: `[rows, positions]`.
+    ///
+    /// # Errors
+    /// As the hook decides.
+    fn weights(&self, call: &HookCall, weights: Var) -> Result<Var> {
+        let _ = call;
+        Ok(weights)
+    }
+
+    /// The weighted average: `[rows, width]`.
+    ///
+    /// # Errors
+    /// As the hook decides.
+    fn context(&self, call: &HookCall, context: Var) -> Result<Var> {
+        let _ = call;
+        Ok(context)
+    }
+}
+
+/// Divides the scores before the softmax: below 1 sharpens, above 1 flattens.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Temperature(f32);
+
+impl Temperature {
+    /// A temperature above 0; `None` for anything else.
+    #[must_use]
+    pub fn new(temperature: f32) -> Option<Self> {
+        (temperature.is_finite() && temperature > 0.0).then_some(Self(temperature))
+    }
+}
+
+impl AttentionHook for Temperature {
+    fn scores(&self, call: &HookCall, scores: Var) -> Result<Var> {
+        Ok(ops::scale(call.tape, &scores, 1.0 / self.0)?)
+    }
+}

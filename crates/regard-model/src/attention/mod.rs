@@ -1,0 +1,98 @@
+//! Attention: score, normalise, average. One file a scoring function.
+
+mod additive;
+mod dot;
+mod hook;
+mod window;
+
+pub use hook::{AttentionHook, AttentionSite, HookCall, SiteKind, Temperature};
+
+use regard_tensor::Var;
+use regard_tensor::ops;
+
+use crate::config::{ModelConfig, Score, Window};
+use crate::error::Result;
+use crate::parameters::Builder;
+use crate::pass::Pass;
+use crate::seq2seq::Row;
+
+/// A soft lookup of the source: a scoring function and a window.
+pub(crate) struct Attention {
+    scoring: Scoring,
+    window: window::Window,
+}
+
+enum Scoring {
+    Additive(additive::Additive),
+    Dot(dot::Dot),
+}
+
+/// What an attention returns. Scores and weights are `[rows, positions]`, the context is `[rows, width]`.
+pub(crate) struct AttentionOutput {
+    pub(crate) context: Var,
+    pub(crate) scores: Var,
+    pub(crate) weights: Var,
+}
+
+/// The source as attention reads it.
+#[derive(Clone, Copy)]
+pub(crate) struct Source<'a> {
+    /// `[sentences, positions, width]`.
+    pub(crate) states: &'a Var,
+    /// The same, as the scoring function wants it: [`Attention::keys`].
+    pub(crate) keys: &'a Var,
+    /// Positions that count: true positions of each sentence.
+    pub(crate) lengths: &'a [usize],
+}
+
+impl Attention {
+    pub(crate) fn new(builder: &mut Builder, config: &ModelConfig) -> Self {
+        let (query, memory) = (config.decoder.hidden, config.memory_width());
+        let attention = &config.attention;
+        let scoring = match attention.score {
+            Score::Additive | Score::Concat => {
+                Scoring::Additive(additive::Additive::new(builder, query, memory, attention.width))
+            }
+            Score::Dot => Scoring::Dot(dot::Dot::plain(1.0)),
+            Score::ScaledDot => Scoring::Dot(dot::Dot::plain(1.0 / (query as f32).sqrt())),
+            Score::General => Scoring::Dot(dot::Dot::general(builder, query, memory)),
+        };
+        let radius = attention.radius;
+        let window = match attention.window {
+            Window::Global => window::Window::Global,
+            Window::LocalM => window::Window::Monotonic { radius },
+            Window::LocalP => window::Window::predictive(builder, query, attention.width, radius),
+        };
+        Self { scoring, window }
+    }
+
+    /// The source states as the scoring function wants them, computed once a sentence.
+    pub(crate) fn keys(&self, pass: &Pass, states: &Var) -> Result<Var> {
+        match &self.scoring {
+            Scoring::Additive(additive) => additive.keys(pass, states),
+            Scoring::Dot(dot) => dot.keys(pass, states),
+        }
+    }
+
+    /// Looks the source up for each query `[rows, width]`.
+    pub(crate) fn attend(&self, pass: &Pass, source: Source, query: &Var, rows: &[Row]) -> Result<AttentionOutput> {
+        let sentences: Vec<usize> = rows.iter().map(|row| row.sentence).collect();
+        let mut scores = match &self.scoring {
+            Scoring::Additive(additive) => additive.scores(pass, query, source, &sentences)?,
+            Scoring::Dot(dot) => dot.scores(pass, query, source, &sentences)?,
+        };
+        let call = HookCall { tape: pass.tape, site: AttentionSite::CROSS, rows, lengths: source.lengths };
+        if let Some(hook) = pass.hook {
+            scores = hook.scores(&call, scores)?;
+        }
+        let mut weights = self.window.weights(pass, query, &scores, rows, source.lengths)?;
+        if let Some(hook) = pass.hook {
+            weights = hook.weights(&call, weights)?;
+        }
+        let mut context = ops::weighted_sum(pass.tape, &weights, source.states, &sentences, source.lengths)?;
+        if let Some(hook) = pass.hook {
+            context = hook.context(&call, context)?;
+        }
+        Ok(AttentionOutput { context, scores, weights })
+    }
+}

@@ -1,0 +1,434 @@
+//! The configuration of a recurrent encoder-decoder: every piece a field.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{ModelError, Result};
+
+/// A recurrent encoder-decoder. Fixed at training; stored in `config.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelConfig {
+    /// The recurrent cell of encoder and decoder.
+    pub cell: CellKind,
+    /// Layer normalisation inside the cell (Ba et al. 2016).
+    pub layer_norm: bool,
+    /// The width of word embeddings, on both sides.
+    pub embedding: usize,
+    /// Which embeddings share their weights.
+    pub tied_embeddings: TiedEmbeddings,
+    /// The reader.
+    pub encoder: EncoderConfig,
+    /// The writer.
+    pub decoder: DecoderConfig,
+    /// Layers from this one on (counted from 1) add their input to their output; 0 for none.
+    pub residual_from: usize,
+    /// How the writer comes to know the source.
+    pub context: ContextKind,
+    /// The attention, where `context` is `attention`.
+    pub attention: AttentionConfig,
+    /// Dropout on embeddings, between layers and before the output layer.
+    pub dropout: f64,
+    /// Dropout on the recurrent state, one mask for all time steps (Gal & Ghahramani 2016).
+    pub recurrent_dropout: f64,
+    /// Dropout of whole words of both sides.
+    pub word_dropout: f64,
+}
+
+/// A recurrent cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CellKind {
+    /// Long short-term memory.
+    Lstm,
+    /// Gated recurrent unit, the reset gate applied after the product (`PyTorch`, Keras, Marian).
+    GruResetAfter,
+    /// Gated recurrent unit, the reset gate applied before the product (Cho, Bahdanau).
+    GruResetBefore,
+}
+
+/// Which embeddings share their weights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TiedEmbeddings {
+    /// None.
+    None,
+    /// The target embedding is the output layer (Press & Wolf 2017).
+    TargetOutput,
+    /// One table for source, target and output: needs one vocabulary.
+    All,
+}
+
+/// The reader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EncoderConfig {
+    /// Layers.
+    pub layers: usize,
+    /// The width of the state, in each direction.
+    pub hidden: usize,
+    /// Which layers read in both directions.
+    pub bidirectional: Bidirectional,
+    /// The source words are read last to first, the end symbol still last (Sutskever et al. 2014).
+    pub reverse_source: bool,
+}
+
+/// Which layers of the encoder read in both directions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Bidirectional {
+    /// None.
+    None,
+    /// The lowest one (GNMT).
+    Bottom,
+    /// All.
+    All,
+}
+
+/// The writer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DecoderConfig {
+    /// Layers.
+    pub layers: usize,
+    /// The width of the state.
+    pub hidden: usize,
+    /// Where the first state comes from.
+    pub initial_state: InitialState,
+    /// The last readout vector is an input of the next step (Luong et al. 2015, section 3.3).
+    pub input_feeding: bool,
+    /// Which layers get the context as an input, where it is known before them.
+    pub context_layers: ContextLayers,
+    /// What stands between the state and the output layer.
+    pub readout: Readout,
+    /// Which state the readout sees.
+    pub readout_state: ReadoutState,
+    /// The width of the readout vector; `linear` has the width of the state.
+    pub readout_width: usize,
+}
+
+/// Where the decoder's first state comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InitialState {
+    /// Zeros.
+    Zero,
+    /// The last state of the encoder, layer by layer: both directions side by side where that fits, else the backward one.
+    Last,
+    /// tanh of a learned map of the top encoder layer's last states.
+    Bridge,
+    /// tanh of a learned map of the state in which the top layer's backward reader ends (Bahdanau et al. 2015).
+    BackwardBridge,
+}
+
+/// Which decoder layers get the context as an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ContextLayers {
+    /// The lowest one.
+    First,
+    /// All (GNMT).
+    All,
+}
+
+/// What stands between the decoder's state and the output layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Readout {
+    /// Nothing.
+    Linear,
+    /// tanh(W [state; context]) (Luong et al. 2015).
+    Attentional,
+    /// tanh(W [state; last word; context] + b).
+    Tanh,
+    /// The larger of two neighbours of W [state; last word; context] + b (Bahdanau et al. 2015, Cho et al. 2014).
+    Maxout,
+}
+
+/// Which state of the top decoder layer the readout sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReadoutState {
+    /// The one before this step (Bahdanau).
+    Previous,
+    /// The one of this step.
+    Current,
+}
+
+/// How the decoder comes to know the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ContextKind {
+    /// By its first state alone (Sutskever et al. 2014).
+    Once,
+    /// One vector, the encoder's last state, at every step (Cho et al. 2014).
+    EveryStep,
+    /// A weighted average of all encoder states, anew at every step.
+    Attention,
+}
+
+/// A soft lookup of encoder states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AttentionConfig {
+    /// How well a state fits the query.
+    pub score: Score,
+    /// The width of the small network of `additive` and `concat`.
+    pub width: usize,
+    /// Which state asks.
+    pub query: Query,
+    /// Of which decoder layer.
+    pub query_layer: QueryLayer,
+    /// Which positions are looked at.
+    pub window: Window,
+    /// D: a local window reaches from p - D to p + D.
+    pub radius: usize,
+}
+
+/// A scoring function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Score {
+    /// v · tanh(W q + U h) (Bahdanau et al. 2015).
+    Additive,
+    /// q · h.
+    Dot,
+    /// q · h / √width (Vaswani et al. 2017).
+    ScaledDot,
+    /// q · W h (Luong et al. 2015).
+    General,
+    /// v · tanh(W [q; h]) (Luong et al. 2015): the additive score, its two maps written as one.
+    Concat,
+}
+
+/// Which state of the decoder asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Query {
+    /// The one before this step: the context is an input of the step.
+    Previous,
+    /// The one of this step: the context joins in the readout, and in the layers above.
+    Current,
+    /// The one between the two halves of a conditional cell (Nematus, Marian).
+    Intermediate,
+}
+
+/// The decoder layer whose state asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QueryLayer {
+    /// The lowest.
+    Bottom,
+    /// The highest.
+    Top,
+}
+
+/// Which source positions are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Window {
+    /// All.
+    Global,
+    /// Around p = t, no further than the last position (Luong's local-m).
+    LocalM,
+    /// Around p = S · σ(v · tanh(W q)), weights times a Gaussian of σ = D/2 (Luong's local-p).
+    LocalP,
+}
+
+impl Default for ModelConfig {
+    fn default() -> Self {
+        Preset::Bahdanau.config()
+    }
+}
+
+impl ModelConfig {
+    /// The width of the top encoder layer's output, which is what attention reads.
+    #[must_use]
+    pub fn memory_width(&self) -> usize {
+        self.encoder.width(self.encoder.layers.saturating_sub(1))
+    }
+
+    /// The width of the vector that goes into the output layer.
+    #[must_use]
+    pub fn readout_width(&self) -> usize {
+        match self.decoder.readout {
+            Readout::Linear => self.decoder.hidden,
+            _ => self.decoder.readout_width,
+        }
+    }
+
+    /// This configuration with the keys of `changes` (a nested object) replaced.
+    ///
+    /// # Errors
+    /// Where a key is unknown, a value has the wrong type, or the result is impossible.
+    pub fn with_changes(&self, changes: &serde_json::Value) -> Result<Self> {
+        let config_error = |error: serde_json::Error| ModelError::Config(error.to_string());
+        let mut value = serde_json::to_value(self).map_err(config_error)?;
+        merge(&mut value, changes);
+        let config: Self = serde_json::from_value(value).map_err(config_error)?;
+        config.check()?;
+        Ok(config)
+    }
+}
+
+impl EncoderConfig {
+    /// Whether a layer reads in both directions.
+    #[must_use]
+    pub fn is_bidirectional(&self, layer: usize) -> bool {
+        match self.bidirectional {
+            Bidirectional::None => false,
+            Bidirectional::Bottom => layer == 0,
+            Bidirectional::All => true,
+        }
+    }
+
+    /// The width of a layer's output: both directions side by side.
+    #[must_use]
+    pub fn width(&self, layer: usize) -> usize {
+        if self.is_bidirectional(layer) { 2 * self.hidden } else { self.hidden }
+    }
+}
+
+fn merge(value: &mut serde_json::Value, changes: &serde_json::Value) {
+    match (value, changes) {
+        (serde_json::Value::Object(fields), serde_json::Value::Object(changes)) => {
+            for (key, change) in changes {
+                merge(fields.entry(key.clone()).or_insert(serde_json::Value::Null), change);
+            }
+        }
+        (value, change) => *value = change.clone(),
+    }
+}
+
+/// A configuration as a paper has it, at a size that trains on a CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Preset {
+    /// Four LSTM layers, the source reversed, all states handed over once (Sutskever et al. 2014).
+    Sutskever,
+    /// A GRU whose last state is an input of every step and of a maxout output (Cho et al. 2014).
+    Cho,
+    /// A bidirectional GRU and additive attention by the previous state (Bahdanau et al. 2015).
+    Bahdanau,
+    /// LSTM layers, `general` attention by the current state, input feeding (Luong et al. 2015).
+    Luong,
+    /// Eight and eight LSTM layers, residual from the third, attention by the bottom layer's last output (Wu et al. 2016).
+    Gnmt,
+}
+
+impl Preset {
+    /// All presets, in the order of their papers.
+    pub const ALL: [Self; 5] = [Self::Sutskever, Self::Cho, Self::Bahdanau, Self::Luong, Self::Gnmt];
+
+    /// The configuration.
+    #[must_use]
+    pub fn config(self) -> ModelConfig {
+        match self {
+            Self::Sutskever => sutskever(),
+            Self::Cho => cho(),
+            Self::Bahdanau => bahdanau(),
+            Self::Luong => luong(),
+            Self::Gnmt => gnmt(),
+        }
+    }
+}
+
+fn bahdanau() -> ModelConfig {
+    ModelConfig {
+        cell: CellKind::GruResetBefore,
+        layer_norm: false,
+        embedding: 256,
+        tied_embeddings: TiedEmbeddings::None,
+        encoder: EncoderConfig { layers: 1, hidden: 256, bidirectional: Bidirectional::All, reverse_source: false },
+        decoder: DecoderConfig {
+            layers: 1,
+            hidden: 256,
+            initial_state: InitialState::BackwardBridge,
+            input_feeding: false,
+            context_layers: ContextLayers::First,
+            readout: Readout::Maxout,
+            readout_state: ReadoutState::Previous,
+            readout_width: 256,
+        },
+        residual_from: 0,
+        context: ContextKind::Attention,
+        attention: AttentionConfig {
+            score: Score::Additive,
+            width: 256,
+            query: Query::Previous,
+            query_layer: QueryLayer::Top,
+            window: Window::Global,
+            radius: 10,
+        },
+        dropout: 0.2,
+        recurrent_dropout: 0.0,
+        word_dropout: 0.0,
+    }
+}
+
+fn cho() -> ModelConfig {
+    let base = bahdanau();
+    ModelConfig {
+        encoder: EncoderConfig { bidirectional: Bidirectional::None, ..base.encoder },
+        decoder: DecoderConfig {
+            initial_state: InitialState::Bridge,
+            readout_state: ReadoutState::Current,
+            ..base.decoder
+        },
+        context: ContextKind::EveryStep,
+        ..base
+    }
+}
+
+fn sutskever() -> ModelConfig {
+    let base = bahdanau();
+    ModelConfig {
+        cell: CellKind::Lstm,
+        encoder: EncoderConfig { layers: 4, hidden: 256, bidirectional: Bidirectional::None, reverse_source: true },
+        decoder: DecoderConfig {
+            layers: 4,
+            initial_state: InitialState::Last,
+            readout: Readout::Linear,
+            readout_state: ReadoutState::Current,
+            ..base.decoder
+        },
+        context: ContextKind::Once,
+        ..base
+    }
+}
+
+fn luong() -> ModelConfig {
+    let base = bahdanau();
+    ModelConfig {
+        cell: CellKind::Lstm,
+        encoder: EncoderConfig { layers: 2, hidden: 256, bidirectional: Bidirectional::None, reverse_source: true },
+        decoder: DecoderConfig {
+            layers: 2,
+            initial_state: InitialState::Last,
+            input_feeding: true,
+            readout: Readout::Attentional,
+            readout_state: ReadoutState::Current,
+            ..base.decoder
+        },
+        attention: AttentionConfig { score: Score::General, query: Query::Current, ..base.attention },
+        ..base
+    }
+}
+
+fn gnmt() -> ModelConfig {
+    let base = bahdanau();
+    ModelConfig {
+        cell: CellKind::Lstm,
+        encoder: EncoderConfig { layers: 8, hidden: 256, bidirectional: Bidirectional::Bottom, reverse_source: false },
+        decoder: DecoderConfig {
+            layers: 8,
+            initial_state: InitialState::Last,
+            context_layers: ContextLayers::All,
+            readout: Readout::Linear,
+            readout_state: ReadoutState::Current,
+            ..base.decoder
+        },
+        residual_from: 3,
+        attention: AttentionConfig { query_layer: QueryLayer::Bottom, ..base.attention },
+        ..base
+    }
+}

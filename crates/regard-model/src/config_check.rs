@@ -1,0 +1,138 @@
+//! What a configuration must not ask for.
+
+use crate::config::{CellKind, ContextKind, InitialState, ModelConfig, Query, QueryLayer, Readout, Score, TiedEmbeddings};
+use crate::error::{ModelError, Result};
+
+impl ModelConfig {
+    /// Whether a model can be made from this configuration.
+    ///
+    /// # Errors
+    /// With the field that is wrong and what it may be.
+    pub fn check(&self) -> Result<()> {
+        self.check_sizes()?;
+        self.check_initial_state()?;
+        self.check_residual()?;
+        self.check_readout()?;
+        self.check_attention()
+    }
+
+    fn check_sizes(&self) -> Result<()> {
+        let sizes = [
+            ("embedding", self.embedding),
+            ("encoder.layers", self.encoder.layers),
+            ("encoder.hidden", self.encoder.hidden),
+            ("decoder.layers", self.decoder.layers),
+            ("decoder.hidden", self.decoder.hidden),
+            ("decoder.readout_width", self.decoder.readout_width),
+            ("attention.width", self.attention.width),
+        ];
+        for (name, size) in sizes {
+            require((1..=65_536).contains(&size), || format!("{name} = {size} must be from 1 to 65536"))?;
+        }
+        let layers = self.encoder.layers.max(self.decoder.layers);
+        require(layers <= 64, || format!("{layers} layers are too many: at most 64"))?;
+        let rates = [
+            ("dropout", self.dropout),
+            ("recurrent_dropout", self.recurrent_dropout),
+            ("word_dropout", self.word_dropout),
+        ];
+        for (name, rate) in rates {
+            require((0.0..1.0).contains(&rate), || format!("{name} = {rate} must be at least 0 and below 1"))?;
+        }
+        Ok(())
+    }
+
+    fn check_initial_state(&self) -> Result<()> {
+        let (encoder, decoder) = (&self.encoder, &self.decoder);
+        match decoder.initial_state {
+            InitialState::Last => {
+                require(encoder.layers >= decoder.layers, || {
+                    format!(
+                        "decoder.initial_state = \"last\" needs an encoder layer for each of the {} decoder layers, \
+                         found {}; use \"bridge\" or \"zero\"",
+                        decoder.layers, encoder.layers
+                    )
+                })?;
+                for layer in 0..decoder.layers {
+                    let fits = encoder.width(layer) == decoder.hidden || encoder.hidden == decoder.hidden;
+                    require(fits, || {
+                        format!(
+                            "decoder.initial_state = \"last\" needs decoder.hidden = {} to be the width of the \
+                             encoder's state, {}; use \"bridge\"",
+                            decoder.hidden,
+                            encoder.width(layer)
+                        )
+                    })?;
+                }
+                Ok(())
+            }
+            InitialState::BackwardBridge => require(encoder.is_bidirectional(encoder.layers - 1), || {
+                "decoder.initial_state = \"backward_bridge\" needs a bidirectional top encoder layer; use \"bridge\""
+                    .to_owned()
+            }),
+            InitialState::Zero | InitialState::Bridge => Ok(()),
+        }
+    }
+
+    fn check_residual(&self) -> Result<()> {
+        if self.residual_from == 0 {
+            return Ok(());
+        }
+        for layer in self.residual_from - 1..self.encoder.layers {
+            let input = if layer == 0 { self.embedding } else { self.encoder.width(layer - 1) };
+            let output = self.encoder.width(layer);
+            require(input == output, || {
+                format!("residual_from: encoder layer {} has {input} inputs and {output} outputs", layer + 1)
+            })?;
+        }
+        let bottom = self.residual_from == 1;
+        require(!bottom || self.embedding == self.decoder.hidden, || {
+            format!("residual_from = 1 needs embedding = decoder.hidden = {}", self.decoder.hidden)
+        })
+    }
+
+    fn check_readout(&self) -> Result<()> {
+        let attentional = self.decoder.readout == Readout::Attentional;
+        require(!attentional || self.context != ContextKind::Once, || {
+            "decoder.readout = \"attentional\" needs a context; use \"linear\" or \"tanh\" with context = \"once\"".to_owned()
+        })?;
+        let tied = self.tied_embeddings != TiedEmbeddings::None;
+        require(!tied || self.readout_width() == self.embedding, || {
+            format!("tied_embeddings needs a readout of the width of the embedding, {}, found {}", self.embedding, self.readout_width())
+        })
+    }
+
+    fn check_attention(&self) -> Result<()> {
+        if self.context != ContextKind::Attention {
+            return Ok(());
+        }
+        let (attention, width) = (&self.attention, self.memory_width());
+        let by_dot = matches!(attention.score, Score::Dot | Score::ScaledDot);
+        require(!by_dot || width == self.decoder.hidden, || {
+            format!(
+                "attention.score = \"dot\" needs decoder.hidden = {} to be the encoder's width, {width}; use \"general\"",
+                self.decoder.hidden
+            )
+        })?;
+        require(attention.radius >= 1, || "attention.radius must be at least 1".to_owned())?;
+        let between = attention.query == Query::Intermediate;
+        require(!between || attention.query_layer == QueryLayer::Bottom || self.decoder.layers == 1, || {
+            "attention.query = \"intermediate\" needs attention.query_layer = \"bottom\"".to_owned()
+        })
+    }
+}
+
+impl CellKind {
+    /// How many gates a cell has: the rows of its input weights are this many times its width.
+    #[must_use]
+    pub fn gates(self) -> usize {
+        match self {
+            Self::Lstm => 4,
+            Self::GruResetAfter | Self::GruResetBefore => 3,
+        }
+    }
+}
+
+fn require(holds: bool, message: impl FnOnce() -> String) -> Result<()> {
+    if holds { Ok(()) } else { Err(ModelError::Config(message())) }
+}

@@ -1,0 +1,65 @@
+//! One pass through a model: the tape, the weights on it, and the dropout of this pass.
+
+use std::cell::Cell;
+
+use regard_tensor::ops::{self, DropoutMask};
+use regard_tensor::{Tape, Tensor, Var, random};
+
+use crate::attention::AttentionHook;
+use crate::error::Result;
+use crate::parameters::ParameterId;
+
+/// What every layer is given.
+pub(crate) struct Pass<'a> {
+    pub(crate) tape: &'a Tape,
+    weights: &'a [Var],
+    pub(crate) hook: Option<&'a dyn AttentionHook>,
+    /// Dropout sites are numbered in the order in which the layers meet them.
+    dropout: Option<(u64, Cell<u64>)>,
+}
+
+impl<'a> Pass<'a> {
+    pub(crate) fn new(tape: &'a Tape, weights: &'a [Var], noise_key: Option<u64>) -> Self {
+        Self { tape, weights, hook: None, dropout: noise_key.map(|key| (key, Cell::new(0))) }
+    }
+
+    pub(crate) fn with_hook(self, hook: Option<&'a dyn AttentionHook>) -> Self {
+        Self { hook, ..self }
+    }
+
+    pub(crate) fn weight(&self, id: ParameterId) -> &Var {
+        id.of(self.weights)
+    }
+
+    /// The mask of the next dropout site; `None` where nothing is dropped.
+    pub(crate) fn mask(&self, probability: f64) -> Option<DropoutMask> {
+        let (key, next) = self.dropout.as_ref().filter(|_| probability > 0.0)?;
+        let site = next.get();
+        next.set(site + 1);
+        Some(DropoutMask::new(random::mix(*key, site), probability))
+    }
+
+    /// `x` with a part of its elements dropped.
+    pub(crate) fn dropout(&self, x: &Var, probability: f64) -> Result<Var> {
+        self.masked(x, self.mask(probability))
+    }
+
+    /// `x` under a mask, where there is one.
+    pub(crate) fn masked(&self, x: &Var, mask: Option<DropoutMask>) -> Result<Var> {
+        Ok(match mask {
+            Some(mask) => ops::dropout(self.tape, x, mask)?,
+            None => x.clone(),
+        })
+    }
+
+    /// `x` with whole rows dropped.
+    pub(crate) fn word_dropout(&self, x: &Var, probability: f64) -> Result<Var> {
+        let mask = self.mask(probability).map(|mask| mask.rows(x.shape().last()));
+        self.masked(x, mask)
+    }
+
+    /// Zeros that no gradient reaches.
+    pub(crate) fn zeros(rows: usize, width: usize) -> Var {
+        Var::constant(Tensor::zeros([rows, width]))
+    }
+}

@@ -1,0 +1,260 @@
+//! The recurrent encoder-decoder, behind the trait that all families share.
+
+use regard_tensor::ops::{self, Targets};
+use regard_tensor::{Var, random};
+use regard_text::{Batch, Padded, special_tokens};
+
+use crate::attention::AttentionSite;
+use crate::config::{ModelConfig, TiedEmbeddings};
+use crate::error::{ModelError, Result};
+use crate::parameters::{Builder, ParameterId, Parameters};
+use crate::pass::Pass;
+use crate::rnn::{Decoder, DecoderMemory, DecoderState, Encoder, Layout, ReadoutInput, StepInput};
+use crate::seq2seq::{LossOutput, Memory, Noise, Row, Run, Seq2Seq, SiteAttention, State, StepOutput, Training};
+
+/// A recurrent encoder-decoder with or without attention.
+pub struct RecurrentModel {
+    parameters: Parameters,
+    encoder: Encoder,
+    decoder: Decoder,
+    target_embedding: ParameterId,
+    output: (ParameterId, ParameterId),
+    target_vocabulary: usize,
+    dropout: f64,
+    word_dropout: f64,
+}
+
+impl RecurrentModel {
+    /// A model with fresh weights, drawn from `seed`.
+    ///
+    /// # Errors
+    /// Where the configuration is impossible, or ties embeddings of vocabularies that differ.
+    ///
+    /// ```
+    /// use regard_model::{Preset, RecurrentModel, Seq2Seq};
+    /// let model = RecurrentModel::new(&Preset::Bahdanau.config(), 100, 120, 1)?;
+    /// assert!(model.has_attention());
+    /// # Ok::<(), regard_model::ModelError>(())
+    /// ```
+    pub fn new(config: &ModelConfig, source_vocabulary: usize, target_vocabulary: usize, seed: u64) -> Result<Self> {
+        config.check()?;
+        let one_table = config.tied_embeddings == TiedEmbeddings::All;
+        if one_table && source_vocabulary != target_vocabulary {
+            return Err(ModelError::Config(format!(
+                "tied_embeddings = \"all\" needs one vocabulary for both sides (tokenizer.joint = true), found \
+                 {source_vocabulary} and {target_vocabulary} entries"
+            )));
+        }
+        let mut builder = Builder::new(seed);
+        let width = config.embedding;
+        let (source_embedding, target_embedding) = if one_table {
+            let table = builder.table("embedding.weight", source_vocabulary, width);
+            (table, table)
+        } else {
+            let source = builder.table("source_embedding.weight", source_vocabulary, width);
+            (source, builder.table("target_embedding.weight", target_vocabulary, width))
+        };
+        let encoder = Encoder::new(&mut builder, config, source_embedding);
+        let decoder = Decoder::new(&mut builder, config);
+        let output = match config.tied_embeddings {
+            TiedEmbeddings::None => builder.matrix("output.weight", target_vocabulary, config.readout_width(), 1),
+            TiedEmbeddings::TargetOutput | TiedEmbeddings::All => target_embedding,
+        };
+        let output = (output, builder.vector("output.bias", target_vocabulary, 0..0));
+        Ok(Self {
+            parameters: builder.finish(),
+            encoder,
+            decoder,
+            target_embedding,
+            output,
+            target_vocabulary,
+            dropout: config.dropout,
+            word_dropout: config.word_dropout,
+        })
+    }
+
+    /// The embeddings of last tokens, `[tokens, width]`.
+    fn embed(&self, pass: &Pass, tokens: &[u32]) -> Result<Var> {
+        let x = ops::embedding(pass.tape, pass.weight(self.target_embedding), tokens)?;
+        pass.dropout(&pass.word_dropout(&x, self.word_dropout)?, self.dropout)
+    }
+
+    /// Readout vectors of all steps under teacher forcing, time after time: `[time, rows, width]`.
+    fn teacher_forced(&self, pass: &Pass, memory: &DecoderMemory, target: &Padded) -> Result<Var> {
+        let (rows, steps) = (target.rows(), target.width);
+        let tokens: Vec<u32> = (0..steps).flat_map(|time| last_tokens(target, time)).collect();
+        let embeddings = self.embed(pass, &tokens)?;
+        let width = embeddings.shape().last();
+        let embeddings = ops::reshape(pass.tape, &embeddings, [steps, rows, width])?;
+        let projected = self.decoder.project(pass, &embeddings)?;
+        let mut state = self.decoder.start(pass, memory, &(0..rows).collect::<Vec<_>>())?;
+        let masks = self.decoder.masks(pass);
+        let (mut inputs, mut vectors) = (Vec::with_capacity(steps), Vec::with_capacity(steps));
+        for time in 0..steps {
+            let embedding = ops::slice(pass.tape, &embeddings, time)?;
+            let projected = ops::slice(pass.tape, &projected, time)?;
+            let rows = one_row_a_sentence(rows, time);
+            let input = StepInput { embedding: &embedding, projected: Some(&projected), rows: &rows };
+            let step = self.decoder.step(pass, memory, &state, &input, &masks)?;
+            state = step.state;
+            match step.vector {
+                Some(vector) => vectors.push(vector),
+                None => inputs.push(step.readout),
+            }
+        }
+        if vectors.is_empty() {
+            return self.decoder.readout(pass, &ReadoutInput::stack(pass, &inputs)?);
+        }
+        Ok(ops::stack(pass.tape, &vectors)?)
+    }
+
+    /// The same where some inputs are the model's own last predictions, through which no gradient flows.
+    fn sampled(&self, pass: &Pass, memory: &DecoderMemory, target: &Padded, noise: Noise) -> Result<Var> {
+        let rows = target.rows();
+        let mut state = self.decoder.start(pass, memory, &(0..rows).collect::<Vec<_>>())?;
+        let masks = self.decoder.masks(pass);
+        let mut vectors: Vec<Var> = Vec::with_capacity(target.width);
+        for time in 0..target.width {
+            let mut tokens: Vec<u32> = last_tokens(target, time).collect();
+            if let Some(last) = vectors.last() {
+                let coin = |row: usize| random::unit(noise.key, (time * rows + row) as u64) < noise.sampling;
+                if (0..rows).any(coin) {
+                    let predicted = self.most_likely(pass, last)?;
+                    for (row, token) in tokens.iter_mut().enumerate().filter(|(row, _)| coin(*row)) {
+                        *token = predicted[row];
+                    }
+                }
+            }
+            let embedding = self.embed(pass, &tokens)?;
+            let rows = one_row_a_sentence(rows, time);
+            let input = StepInput { embedding: &embedding, projected: None, rows: &rows };
+            let step = self.decoder.step(pass, memory, &state, &input, &masks)?;
+            state = step.state;
+            vectors.push(match step.vector {
+                Some(vector) => vector,
+                None => self.decoder.readout(pass, &step.readout)?,
+            });
+        }
+        Ok(ops::stack(pass.tape, &vectors)?)
+    }
+
+    fn most_likely(&self, pass: &Pass, vectors: &Var) -> Result<Vec<u32>> {
+        let logits = self.logits(pass, &vectors.detach())?;
+        let best = |row: &[f32]| {
+            let better = |best: usize, id: usize| if row[id] > row[best] { id } else { best };
+            (0..row.len()).reduce(better).unwrap_or(0) as u32
+        };
+        Ok((0..logits.shape().rows()).map(|row| best(logits.value().row(row))).collect())
+    }
+
+    fn logits(&self, pass: &Pass, vectors: &Var) -> Result<Var> {
+        let (weight, bias) = (pass.weight(self.output.0), pass.weight(self.output.1));
+        Ok(ops::linear(pass.tape, vectors, weight, Some(bias))?)
+    }
+
+    fn layout_error() -> ModelError {
+        ModelError::Config("memory or state of another model".to_owned())
+    }
+}
+
+impl Seq2Seq for RecurrentModel {
+    fn target_vocabulary(&self) -> usize {
+        self.target_vocabulary
+    }
+
+    fn has_attention(&self) -> bool {
+        self.decoder.has_attention()
+    }
+
+    fn encode(&self, run: &Run, source: &Padded) -> Result<Memory> {
+        let weights = self.parameters.constants();
+        let pass = Pass::new(run.tape, &weights, None);
+        let encoded = self.encoder.encode(&pass, source)?;
+        Ok(Layout::memory_to_list(self.decoder.memory(&pass, &encoded, &source.lengths)?))
+    }
+
+    fn start(&self, run: &Run, memory: &Memory, sentences: &[usize]) -> Result<State> {
+        let weights = self.parameters.constants();
+        let pass = Pass::new(run.tape, &weights, None);
+        let memory = self.decoder.layout().memory(memory).ok_or_else(Self::layout_error)?;
+        Ok(Layout::state_to_list(self.decoder.start(&pass, &memory, sentences)?))
+    }
+
+    fn step(&self, run: &Run, memory: &Memory, state: &State, tokens: &[u32], rows: &[Row]) -> Result<StepOutput> {
+        let weights = self.parameters.constants();
+        let pass = Pass::new(run.tape, &weights, None).with_hook(run.hook);
+        let layout = self.decoder.layout();
+        let memory = layout.memory(memory).ok_or_else(Self::layout_error)?;
+        let state: DecoderState = layout.state(state).ok_or_else(Self::layout_error)?;
+        let embedding = self.embed(&pass, tokens)?;
+        let input = StepInput { embedding: &embedding, projected: None, rows };
+        let step = self.decoder.step(&pass, &memory, &state, &input, &self.decoder.masks(&pass))?;
+        let vector = match step.vector {
+            Some(vector) => vector,
+            None => self.decoder.readout(&pass, &step.readout)?,
+        };
+        let log_probs = ops::log_softmax(run.tape, &self.logits(&pass, &vector)?)?.value().clone();
+        let attention = step.attention.filter(|_| run.attention).map(|attention| SiteAttention {
+            site: AttentionSite::CROSS,
+            scores: attention.scores.value().clone(),
+            weights: attention.weights.value().clone(),
+        });
+        let state = Layout::state_to_list(step.state);
+        Ok(StepOutput { log_probs, state, attention: attention.into_iter().collect() })
+    }
+
+    fn loss(&self, training: &Training, batch: &Batch) -> Result<LossOutput> {
+        let pass = Pass::new(training.tape, training.weights, training.noise.map(|noise| noise.key));
+        let encoded = self.encoder.encode(&pass, &batch.source)?;
+        let memory = self.decoder.memory(&pass, &encoded, &batch.source.lengths)?;
+        let vectors = match training.noise.filter(|noise| noise.sampling > 0.0) {
+            Some(noise) => self.sampled(&pass, &memory, &batch.target, noise)?,
+            None => self.teacher_forced(&pass, &memory, &batch.target)?,
+        };
+        let vectors = pass.dropout(&vectors, self.dropout)?;
+        let target = &batch.target;
+        let places = || (0..target.width).flat_map(|time| (0..target.rows()).map(move |row| (time, row)));
+        let ids: Vec<u32> = places().map(|(time, row)| padded_token(target, row, time)).collect();
+        let counts: Vec<bool> = places().map(|(time, row)| time < target.lengths[row]).collect();
+        let targets = Targets {
+            ids: &ids,
+            counts: &counts,
+            label_smoothing: training.label_smoothing,
+            factor: training.factor,
+        };
+        let (weight, bias) = (pass.weight(self.output.0), pass.weight(self.output.1));
+        let output = ops::linear_cross_entropy(training.tape, &vectors, weight, Some(bias), targets)?;
+        Ok(LossOutput {
+            loss: output.loss,
+            negative_log_likelihood: output.negative_log_likelihood,
+            tokens: output.tokens,
+            correct: output.correct,
+        })
+    }
+
+    fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    fn parameters_mut(&mut self) -> &mut Parameters {
+        &mut self.parameters
+    }
+}
+
+/// The token of a padded row at a position.
+fn padded_token(padded: &Padded, row: usize, position: usize) -> u32 {
+    padded.ids.get(row * padded.width + position).copied().unwrap_or(special_tokens::PAD)
+}
+
+/// What each row's decoder has just written before position `time`: the start symbol at first.
+fn last_tokens(target: &Padded, time: usize) -> impl Iterator<Item = u32> {
+    (0..target.rows()).map(move |row| match time.checked_sub(1) {
+        Some(last) => padded_token(target, row, last),
+        None => special_tokens::BOS,
+    })
+}
+
+/// The rows of a step in which row `i` translates sentence `i`.
+fn one_row_a_sentence(rows: usize, position: usize) -> Vec<Row> {
+    (0..rows).map(|sentence| Row { sentence, hypothesis: 0, position }).collect()
+}

@@ -1,0 +1,75 @@
+//! What stands between the decoder's state and the output layer.
+
+use regard_tensor::Var;
+use regard_tensor::ops;
+
+use crate::config::{ContextKind, ModelConfig, Readout as ReadoutKind};
+use crate::error::Result;
+use crate::parameters::{Builder, ParameterId};
+use crate::pass::Pass;
+
+/// A map of state, last word and context to the readout vector.
+pub(crate) struct Readout {
+    kind: ReadoutKind,
+    state: Option<ParameterId>,
+    embedding: Option<ParameterId>,
+    context: Option<ParameterId>,
+    bias: Option<ParameterId>,
+}
+
+/// What a readout sees: rows of one step, or of all steps at once.
+#[derive(Clone)]
+pub(crate) struct ReadoutInput {
+    pub(crate) state: Var,
+    pub(crate) embedding: Var,
+    pub(crate) context: Option<Var>,
+}
+
+impl ReadoutInput {
+    /// The steps one after the other, as `[time, rows, width]`.
+    pub(crate) fn stack(pass: &Pass, steps: &[Self]) -> Result<Self> {
+        let collect = |part: fn(&Self) -> Var| -> Result<Var> {
+            Ok(ops::stack(pass.tape, &steps.iter().map(part).collect::<Vec<_>>())?)
+        };
+        let contexts: Option<Vec<Var>> = steps.iter().map(|step| step.context.clone()).collect();
+        let context = contexts.map(|contexts| ops::stack(pass.tape, &contexts)).transpose()?;
+        Ok(Self { state: collect(|step| step.state.clone())?, embedding: collect(|step| step.embedding.clone())?, context })
+    }
+}
+
+impl Readout {
+    pub(crate) fn new(builder: &mut Builder, config: &ModelConfig) -> Self {
+        let kind = config.decoder.readout;
+        let width = config.readout_width();
+        let rows = if kind == ReadoutKind::Maxout { 2 * width } else { width };
+        let deep = matches!(kind, ReadoutKind::Tanh | ReadoutKind::Maxout);
+        let mut map = |part: &str, size: usize, wanted: bool| {
+            wanted.then(|| builder.matrix(&format!("readout.{part}.weight"), rows, size, 1))
+        };
+        let learned = kind != ReadoutKind::Linear;
+        Self {
+            kind,
+            state: map("state", config.decoder.hidden, learned),
+            embedding: map("embedding", config.embedding, deep),
+            context: map("context", config.memory_width(), learned && config.context != ContextKind::Once),
+            bias: deep.then(|| builder.vector("readout.bias", rows, 0..0)),
+        }
+    }
+
+    pub(crate) fn apply(&self, pass: &Pass, input: &ReadoutInput) -> Result<Var> {
+        let parts = [
+            (Some(&input.state), self.state),
+            (Some(&input.embedding), self.embedding),
+            (input.context.as_ref(), self.context),
+        ];
+        let terms: Vec<_> = parts.into_iter().filter_map(|(x, weight)| Some((x?, pass.weight(weight?)))).collect();
+        if terms.is_empty() {
+            return Ok(input.state.clone());
+        }
+        let sum = ops::linear_sum(pass.tape, &terms, self.bias.map(|bias| pass.weight(bias)), None)?;
+        Ok(match self.kind {
+            ReadoutKind::Maxout => ops::maxout(pass.tape, &sum)?,
+            _ => ops::tanh(pass.tape, &sum)?,
+        })
+    }
+}

@@ -1,0 +1,162 @@
+//! What every encoder-decoder can do. Nothing outside of this crate asks which family a model belongs to.
+
+use regard_tensor::{Tape, Tensor, Var};
+use regard_text::{Batch, Padded};
+
+use crate::attention::{AttentionHook, AttentionSite};
+use crate::error::Result;
+use crate::parameters::Parameters;
+
+/// An encoder-decoder. It does not change when it runs.
+pub trait Seq2Seq: Send + Sync {
+    /// The number of target ids.
+    fn target_vocabulary(&self) -> usize;
+
+    /// Whether it looks at the source at every step; a fixed-vector model does not.
+    fn has_attention(&self) -> bool;
+
+    /// Reads source sentences: rows of ids, each ended by the end symbol.
+    ///
+    /// # Errors
+    /// Where an id is outside of the vocabulary.
+    fn encode(&self, run: &Run, source: &Padded) -> Result<Memory>;
+
+    /// The state before the first target token, for one row a listed sentence.
+    ///
+    /// # Errors
+    /// Where a sentence is not in the memory.
+    fn start(&self, run: &Run, memory: &Memory, sentences: &[usize]) -> Result<State>;
+
+    /// One step: `tokens` holds the last token of each row (the start symbol at first), `rows` what each row is.
+    ///
+    /// # Errors
+    /// Where `tokens`, `rows` and `state` do not have one entry a row.
+    fn step(&self, run: &Run, memory: &Memory, state: &State, tokens: &[u32], rows: &[Row]) -> Result<StepOutput>;
+
+    /// The whole-sequence form: the loss of a batch under teacher forcing, on a tape.
+    ///
+    /// # Errors
+    /// Where an id is outside of a vocabulary.
+    fn loss(&self, training: &Training, batch: &Batch) -> Result<LossOutput>;
+
+    /// The weights.
+    fn parameters(&self) -> &Parameters;
+
+    /// The weights, to be changed.
+    fn parameters_mut(&mut self) -> &mut Parameters;
+}
+
+/// What a run of a trained model needs besides its input.
+#[derive(Clone, Copy)]
+pub struct Run<'a> {
+    /// Computes the operations.
+    pub tape: &'a Tape,
+    /// Sees and may replace scores, weights and contexts.
+    pub hook: Option<&'a dyn AttentionHook>,
+    /// Whether scores and weights are wanted in the output.
+    pub attention: bool,
+}
+
+impl<'a> Run<'a> {
+    /// A run without a hook that returns no attention.
+    #[must_use]
+    pub fn new(tape: &'a Tape) -> Self {
+        Self { tape, hook: None, attention: false }
+    }
+}
+
+/// What a row of a step is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The sentence of the memory that it translates.
+    pub sentence: usize,
+    /// Which of the sentence's hypotheses it is.
+    pub hypothesis: usize,
+    /// The target position that it predicts, from 0.
+    pub position: usize,
+}
+
+/// Encoded sentences: immutable, shared by all hypotheses of a sentence. What the tensors mean is the model's business.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    /// Source positions of each sentence, the end symbol included.
+    pub lengths: Vec<usize>,
+    /// Tensors whose first dimension is the sentence.
+    pub tensors: Vec<Var>,
+}
+
+/// The state of hypotheses. What the tensors mean is the model's business.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// Tensors whose rows are the hypotheses.
+    pub tensors: Vec<Var>,
+}
+
+impl State {
+    /// The state in which row `i` continues what was row `parents[i]`.
+    ///
+    /// # Errors
+    /// Where a parent is not there.
+    pub fn select(&self, parents: &[usize]) -> Result<Self> {
+        let select = |var: &Var| Ok(Var::constant(var.value().select_rows(parents)?));
+        Ok(Self { tensors: self.tensors.iter().map(select).collect::<Result<_>>()? })
+    }
+}
+
+/// The result of a step.
+#[derive(Clone, Debug)]
+pub struct StepOutput {
+    /// Natural-log probabilities of the next token: `[rows, vocabulary]`.
+    pub log_probs: Tensor,
+    /// The state after the step.
+    pub state: State,
+    /// What was looked at, where it was asked for: one entry a site.
+    pub attention: Vec<SiteAttention>,
+}
+
+/// What one attention computed in one step.
+#[derive(Clone, Debug)]
+pub struct SiteAttention {
+    /// Which attention.
+    pub site: AttentionSite,
+    /// Before the softmax: `[rows, positions]`.
+    pub scores: Tensor,
+    /// After it: `[rows, positions]`, 0 past the end of each sentence.
+    pub weights: Tensor,
+}
+
+/// What a training step needs besides its batch.
+pub struct Training<'a> {
+    /// Records the operations; or does not, in validation.
+    pub tape: &'a Tape,
+    /// The weights on the tape, in the order of [`Parameters`]; see [`Parameters::leaves`].
+    pub weights: &'a [Var],
+    /// Dropout and sampling depend on this key and on nothing else; `None` turns both off, as in validation.
+    pub noise: Option<Noise>,
+    /// The probability mass that is spread evenly over the vocabulary.
+    pub label_smoothing: f64,
+    /// The loss is a sum over target tokens, times this.
+    pub factor: f64,
+}
+
+/// The random part of a training step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Noise {
+    /// From the seed, the step and the part of an accumulated batch.
+    pub key: u64,
+    /// The probability that a decoder input is the model's own last prediction (scheduled sampling, Bengio et al. 2015).
+    pub sampling: f64,
+}
+
+/// The loss of a batch.
+#[derive(Clone, Debug)]
+pub struct LossOutput {
+    /// The number to differentiate.
+    pub loss: Var,
+    /// Σ -log p of the right tokens, without smoothing.
+    pub negative_log_likelihood: f64,
+    /// Target tokens, end symbols included.
+    pub tokens: usize,
+    /// Tokens that had the largest probability under teacher forcing.
+    pub correct: usize,
+}

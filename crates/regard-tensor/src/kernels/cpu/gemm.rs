@@ -1,0 +1,167 @@
+//! Matrix products with a packed right-hand side: blocks of C as tasks, tiles within a block.
+
+use super::isa::Isa;
+use super::tile::{self, Kernel, ROWS, Tile};
+use crate::kernels::{PANEL, Packed, check_gemm};
+use crate::threads::{SharedMut, Threads};
+use std::ops::Range;
+
+/// Depth of a block: a panel of B (16 KiB) and the rows of A beside it stay in the first-level cache.
+pub(super) const DEPTH: usize = 256;
+
+/// Most rows of A in a block: with a block's depth they stay in the second-level cache.
+const BLOCK_ROWS: usize = 240;
+
+/// Multiply-adds that a task should have at least: some 10 µs.
+const TASK: usize = 1 << 19;
+
+/// See [`Kernels::gemm`](crate::kernels::Kernels::gemm).
+#[allow(clippy::too_many_arguments, reason = "the kernel's operands and the instruction set")]
+pub fn gemm(
+    isa: Isa,
+    threads: &Threads,
+    a: &[f32],
+    m: usize,
+    b: &Packed<f32>,
+    c: &mut [f32],
+    accumulate: bool,
+    bias: Option<&[f32]>,
+) {
+    check_gemm(a, m, b, c, bias);
+    let (k, n) = (b.k(), b.n());
+    if m == 0 || n == 0 {
+        return;
+    }
+    if let (true, Some(bias)) = (accumulate, bias) {
+        c.chunks_exact_mut(n).for_each(|row| super::add_assign(isa, row, bias));
+    }
+    let start = if accumulate { Start::C } else { bias.map_or(Start::Zero, Start::Bias) };
+    let product = Product { kernel: tile::kernel(isa), a, k, b, c: SharedMut::new(c), n, start };
+    let grid = Grid::new(threads.count(), m, k, n);
+    threads.for_each(grid.rows * grid.panels, |task| {
+        let (rows, panels) = grid.block(task, m, n.div_ceil(PANEL));
+        // SAFETY: the blocks of the grid do not overlap, and each task is run once.
+        unsafe { product.block(rows, panels) };
+    });
+}
+
+/// How C is cut into tasks.
+struct Grid {
+    rows: usize,
+    panels: usize,
+}
+
+impl Grid {
+    fn new(threads: usize, m: usize, k: usize, n: usize) -> Self {
+        let (rows, panels) = (m.div_ceil(BLOCK_ROWS), n.div_ceil(PANEL));
+        let most = if threads == 1 { 1 } else { (m * k * n / TASK).clamp(1, 8 * threads) };
+        Self { rows, panels: most.div_ceil(rows).min(panels) }
+    }
+
+    /// The rows and panels of a task. Blocks of rows are cut at whole tiles.
+    fn block(&self, task: usize, m: usize, panels: usize) -> (Range<usize>, Range<usize>) {
+        let part = |i: usize, parts: usize, count: usize| i * count / parts..(i + 1) * count / parts;
+        let tiles = part(task / self.panels, self.rows, m.div_ceil(ROWS));
+        (tiles.start * ROWS..(tiles.end * ROWS).min(m), part(task % self.panels, self.panels, panels))
+    }
+}
+
+/// What the sums start from.
+#[derive(Clone, Copy)]
+enum Start<'a> {
+    Zero,
+    Bias(&'a [f32]),
+    C,
+}
+
+struct Product<'a> {
+    kernel: Kernel,
+    a: &'a [f32],
+    k: usize,
+    b: &'a Packed<f32>,
+    c: SharedMut<'a, f32>,
+    n: usize,
+    start: Start<'a>,
+}
+
+impl Product<'_> {
+    /// # Safety
+    /// Nobody else may touch these rows and panels of C.
+    unsafe fn block(&self, rows: Range<usize>, panels: Range<usize>) {
+        let mut depth = 0;
+        loop {
+            let end = self.k.min(depth + DEPTH);
+            let strips = rows.len().div_ceil(ROWS);
+            let widest = tile::panels_at_once(rows.len().div_ceil(strips));
+            for first in panels.clone().step_by(widest) {
+                for strip in 0..strips {
+                    // Strips of nearly equal height: 4 + 4 rows are faster than 6 + 2.
+                    let row = |i: usize| rows.start + i * rows.len() / strips;
+                    let panels = first..panels.end.min(first + widest);
+                    // SAFETY: handed on to the caller.
+                    unsafe { self.tile(row(strip)..row(strip + 1), panels, depth..end) };
+                }
+            }
+            depth = end;
+            if depth == self.k {
+                return;
+            }
+        }
+    }
+
+    /// # Safety
+    /// As `block`.
+    unsafe fn tile(&self, rows: Range<usize>, panels: Range<usize>, depth: Range<usize>) {
+        let (column, at) = (panels.start * PANEL, rows.start * self.n + panels.start * PANEL);
+        let (from, from_row) = match self.start {
+            _ if depth.start > 0 => (self.c.ptr(at).cast_const(), self.n),
+            Start::C => (self.c.ptr(at).cast_const(), self.n),
+            Start::Bias(bias) => (bias[column..].as_ptr(), 0),
+            Start::Zero => (ZEROS.as_ptr(), 0),
+        };
+        let tile = Tile {
+            a: self.a[rows.start * self.k + depth.start..].as_ptr(),
+            a_row: self.k,
+            a_depth: 1,
+            b: self.b.panels()[panels.start * PANEL * self.k + depth.start * PANEL..].as_ptr(),
+            b_panel: PANEL * self.k,
+            depth: depth.len(),
+            from,
+            from_row,
+            c: self.c.ptr(at),
+            c_row: self.n,
+            rows: rows.len(),
+            panels: panels.len(),
+        };
+        // SAFETY: the ranges lie within A, B and C, whose sizes `check_gemm` compared; the last panel's missing columns
+        // are handled by `edge`; C's part is the caller's promise.
+        unsafe { run(self.kernel, tile, (self.n - column).min(panels.len() * PANEL)) };
+    }
+}
+
+/// A start of nothing for as many panels as a tile has at most.
+static ZEROS: [f32; 4 * PANEL] = [0.0; 4 * PANEL];
+
+/// Runs a tile of which `columns` exist in C; the rest of the last panel is kept out of C.
+///
+/// # Safety
+/// As [`Kernel`] says, for the columns that exist.
+pub(super) unsafe fn run(kernel: Kernel, tile: Tile, columns: usize) {
+    if columns == tile.panels * PANEL {
+        // SAFETY: handed on to the caller.
+        return unsafe { kernel(&tile) };
+    }
+    let mut whole = [0.0_f32; ROWS * 4 * PANEL];
+    let width = tile.panels * PANEL;
+    let inner = Tile { from: whole.as_ptr(), from_row: width, c: whole.as_mut_ptr(), c_row: width, ..tile };
+    // SAFETY: only the existing columns of the start and of C are touched; `whole` holds all of the tile.
+    unsafe {
+        for row in 0..tile.rows {
+            inner.c.add(row * width).copy_from_nonoverlapping(tile.from.add(row * tile.from_row), columns);
+        }
+        kernel(&inner);
+        for row in 0..tile.rows {
+            tile.c.add(row * tile.c_row).copy_from_nonoverlapping(inner.c.add(row * width), columns);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! The fast kernels for `f32`. Each body is written once, in plain Rust on small blocks, and compiled both for AVX2
+//! with fused multiply-add and for any processor; which one runs is decided when the program runs. (The innermost loop
+//! of the matrix products, `tile`, is written for each.)
+
+#![allow(
+    unsafe_code,
+    reason = "instruction sets are chosen at run time; tiles of a matrix are reached by pointer"
+)]
+
+mod additive;
+mod cells;
+mod gemm;
+mod gemm_tn;
+mod isa;
+mod math;
+mod slices;
+mod softmax;
+mod tile;
+
+pub use gemm::gemm;
+pub use gemm_tn::gemm_tn;
+pub use isa::Isa;
+
+use crate::kernels::AdamNumbers;
+
+/// Declares kernels that run a body compiled for the instruction set that they are given.
+macro_rules! dispatch {
+    ($(fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)? = $module:ident;)*) => { $(
+        #[doc = concat!("See [`Kernels::", stringify!($name), "`](super::Kernels::", stringify!($name), ").")]
+        #[inline]
+        pub fn $name(isa: Isa, $($arg: $ty),*) $(-> $ret)? {
+            #[cfg(target_arch = "x86_64")]
+            if isa.is_avx2() {
+                #[target_feature(enable = "avx2,fma")]
+                fn avx2($($arg: $ty),*) $(-> $ret)? {
+                    $module::$name::<true>($($arg),*)
+                }
+                // SAFETY: `isa` is AVX2 only where the processor has it.
+                return unsafe { avx2($($arg),*) };
+            }
+            $module::$name::<{ isa::PORTABLE_FMA }>($($arg),*)
+        }
+    )* };
+}
+
+dispatch! {
+    fn dot(a: &[f32], b: &[f32]) -> f32 = slices;
+    fn axpy(alpha: f32, x: &[f32], y: &mut [f32]) = slices;
+    fn add_assign(y: &mut [f32], x: &[f32]) = slices;
+    fn mul_assign(y: &mut [f32], x: &[f32]) = slices;
+    fn scale(x: &mut [f32], by: f32) = slices;
+    fn add_column_sums(rows: &[f32], sums: &mut [f32]) = slices;
+    fn sum_slice(x: &[f32]) -> f32 = slices;
+    fn sum_squares(x: &[f32]) -> f64 = slices;
+    fn exp_slice(x: &mut [f32]) = slices;
+    fn tanh_slice(x: &mut [f32]) = slices;
+    fn sigmoid_slice(x: &mut [f32]) = slices;
+    fn log_sum_exp(x: &[f32]) -> f32 = softmax;
+    fn softmax_row(x: &mut [f32]) = softmax;
+    fn log_softmax_row(x: &mut [f32]) = softmax;
+    fn lstm_cell_row(gates: &[f32], c_prev: &[f32], h: &mut [f32], c: &mut [f32], saved: &mut [f32]) = cells;
+    fn lstm_cell_backward_row(
+        saved: &[f32], c_prev: &[f32], dh: &[f32], dc: &[f32], dgates: &mut [f32], dc_prev: &mut [f32],
+    ) = cells;
+    fn gru_cell_row(x_gates: &[f32], h_gates: &[f32], h_prev: &[f32], h: &mut [f32], saved: &mut [f32]) = cells;
+    fn gru_cell_backward_row(
+        saved: &[f32], h_gates: &[f32], h_prev: &[f32], dh: &[f32], gradients: [&mut [f32]; 3],
+    ) = cells;
+    fn additive_scores_row(q: &[f32], keys: &[f32], v: &[f32], out: &mut [f32]) = additive;
+    fn additive_scores_backward_row(
+        q: &[f32], keys: &[f32], v: &[f32], dscores: &[f32], gradients: [&mut [f32]; 3],
+    ) = additive;
+    fn adam_update(param: &mut [f32], grad: &[f32], m: &mut [f32], v: &mut [f32], numbers: &AdamNumbers) = slices;
+}

@@ -1,0 +1,149 @@
+//! Functions of slices: products, sums and functions element by element.
+
+use super::math::{self, fma};
+use crate::kernels::AdamNumbers;
+
+/// Partial sums of a reduction: element i goes to lane i mod 32, so that zeros behind the end change nothing.
+pub(super) const LANES: usize = 32;
+
+/// The lanes' sum, by halves.
+#[inline(always)]
+pub(super) fn add_lanes(mut lanes: [f32; LANES]) -> f32 {
+    let mut half = LANES / 2;
+    while half > 0 {
+        for lane in 0..half {
+            lanes[lane] += lanes[lane + half];
+        }
+        half /= 2;
+    }
+    lanes[0]
+}
+
+#[inline(always)]
+pub(super) fn dot<const FMA: bool>(a: &[f32], b: &[f32]) -> f32 {
+    assert_eq!(a.len(), b.len());
+    let mut lanes = [0.0; LANES];
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    for (a, b) in a.iter().zip(b) {
+        for (lane, sum) in lanes.iter_mut().enumerate() {
+            *sum = fma::<FMA>(a[lane], b[lane], *sum);
+        }
+    }
+    for ((&a, &b), sum) in a_rest.iter().zip(b_rest).zip(&mut lanes) {
+        *sum = fma::<FMA>(a, b, *sum);
+    }
+    add_lanes(lanes)
+}
+
+#[inline(always)]
+pub(super) fn axpy<const FMA: bool>(alpha: f32, x: &[f32], y: &mut [f32]) {
+    assert_eq!(x.len(), y.len());
+    for (y, &x) in y.iter_mut().zip(x) {
+        *y = fma::<FMA>(alpha, x, *y);
+    }
+}
+
+#[inline(always)]
+pub(super) fn add_assign<const FMA: bool>(y: &mut [f32], x: &[f32]) {
+    assert_eq!(x.len(), y.len());
+    for (y, &x) in y.iter_mut().zip(x) {
+        *y += x;
+    }
+}
+
+#[inline(always)]
+pub(super) fn mul_assign<const FMA: bool>(y: &mut [f32], x: &[f32]) {
+    assert_eq!(x.len(), y.len());
+    for (y, &x) in y.iter_mut().zip(x) {
+        *y *= x;
+    }
+}
+
+#[inline(always)]
+pub(super) fn scale<const FMA: bool>(x: &mut [f32], by: f32) {
+    for x in x {
+        *x *= by;
+    }
+}
+
+#[inline(always)]
+pub(super) fn add_column_sums<const FMA: bool>(rows: &[f32], sums: &mut [f32]) {
+    if sums.is_empty() {
+        return;
+    }
+    assert_eq!(rows.len() % sums.len(), 0, "whole rows");
+    for row in rows.chunks_exact(sums.len()) {
+        add_assign::<FMA>(sums, row);
+    }
+}
+
+#[inline(always)]
+pub(super) fn sum_slice<const FMA: bool>(x: &[f32]) -> f32 {
+    let mut lanes = [0.0; LANES];
+    let (blocks, rest) = x.as_chunks::<LANES>();
+    for x in blocks {
+        for (lane, sum) in lanes.iter_mut().enumerate() {
+            *sum += x[lane];
+        }
+    }
+    for (&x, sum) in rest.iter().zip(&mut lanes) {
+        *sum += x;
+    }
+    add_lanes(lanes)
+}
+
+#[inline(always)]
+pub(super) fn sum_squares<const FMA: bool>(x: &[f32]) -> f64 {
+    const WIDE: usize = 16;
+    let square = |x: f32| f64::from(x) * f64::from(x);
+    let mut lanes = [0.0; WIDE];
+    let (blocks, rest) = x.as_chunks::<WIDE>();
+    for x in blocks {
+        for (lane, sum) in lanes.iter_mut().enumerate() {
+            *sum += square(x[lane]);
+        }
+    }
+    for (&x, sum) in rest.iter().zip(&mut lanes) {
+        *sum += square(x);
+    }
+    lanes.iter().sum()
+}
+
+#[inline(always)]
+pub(super) fn exp_slice<const FMA: bool>(x: &mut [f32]) {
+    for x in x {
+        *x = math::exp::<FMA>(*x);
+    }
+}
+
+#[inline(always)]
+pub(super) fn tanh_slice<const FMA: bool>(x: &mut [f32]) {
+    for x in x {
+        *x = math::tanh::<FMA>(*x);
+    }
+}
+
+#[inline(always)]
+pub(super) fn sigmoid_slice<const FMA: bool>(x: &mut [f32]) {
+    for x in x {
+        *x = math::sigmoid::<FMA>(*x);
+    }
+}
+
+#[inline(always)]
+pub(super) fn adam_update<const FMA: bool>(
+    param: &mut [f32],
+    grad: &[f32],
+    m: &mut [f32],
+    v: &mut [f32],
+    numbers: &AdamNumbers,
+) {
+    let len = param.len();
+    assert!(grad.len() == len && m.len() == len && v.len() == len);
+    let [beta1, beta2, rest1, rest2, keep, rate, root, epsilon] = numbers.factors().map(|x| x as f32);
+    for (((p, &g), m), v) in param.iter_mut().zip(grad).zip(m).zip(v) {
+        *m = beta1 * *m + rest1 * g;
+        *v = beta2 * *v + rest2 * (g * g);
+        *p = keep * *p - rate * *m / (v.sqrt() * root + epsilon);
+    }
+}

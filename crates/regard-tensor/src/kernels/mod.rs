@@ -1,0 +1,118 @@
+//! The inner loops: matrix products on packed operands, and functions over slices and rows.
+//!
+//! [`Kernels`] lists them once. For `f32` they are the fast ones in [`cpu`]; for `f64` the plain ones in [`reference`],
+//! which are also what the fast ones are tested against.
+//!
+//! **Bits.** What a kernel returns for a row depends on that row (and the shared operand) alone: an element of a matrix
+//! product is one chain of multiply-adds over the depth in order; a sum over a row goes through lanes chosen by
+//! index, so that zeros behind the row's end change nothing. The number of rows, the position in a tile and the number
+//! of threads never matter. They may differ between processors with and without fused multiply-add.
+
+mod adam;
+pub mod cpu;
+mod packed;
+pub mod reference;
+
+pub use adam::AdamNumbers;
+pub use packed::{PANEL, Packed};
+
+use crate::element::Number;
+use crate::threads::Threads;
+
+/// Declares [`Kernels`] and implements it for both types from one list of signatures.
+macro_rules! kernels {
+    ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)?;)*) => {
+        /// The kernels of an element type. Lengths that do not fit together panic: the ops above check shapes first.
+        pub trait Kernels: Number {
+            $($(#[$doc])* fn $name($($arg: $ty),*) $(-> $ret)?;)*
+        }
+        impl Kernels for f32 {
+            $(#[inline] fn $name($($arg: $ty),*) $(-> $ret)? { cpu::$name(cpu::Isa::detect(), $($arg),*) })*
+        }
+        impl Kernels for f64 {
+            $(#[inline] fn $name($($arg: $ty),*) $(-> $ret)? { reference::$name($($arg),*) })*
+        }
+    };
+}
+
+kernels! {
+    /// C\[m,n\] = A\[m,k\]·B\[k,n\], dense; plus C if `accumulate`, plus `bias` \[n\] on every row.
+    fn gemm(
+        threads: &Threads, a: &[Self], m: usize, b: &Packed<Self>, c: &mut [Self], accumulate: bool,
+        bias: Option<&[Self]>,
+    );
+    /// The weight gradient C\[n_out,n_in\] = Σ dYᵀ·X, plus C if `accumulate`: one sum over the rows of all segments
+    /// (dY \[r,n_out\], X \[r,n_in\], r) in order.
+    fn gemm_tn(
+        threads: &Threads, segments: &[(&[Self], &[Self], usize)], n_out: usize, n_in: usize, c: &mut [Self],
+        accumulate: bool,
+    );
+    /// Σ a_i·b_i.
+    fn dot(a: &[Self], b: &[Self]) -> Self;
+    /// y += alpha·x.
+    fn axpy(alpha: Self, x: &[Self], y: &mut [Self]);
+    /// y += x.
+    fn add_assign(y: &mut [Self], x: &[Self]);
+    /// y ∘= x.
+    fn mul_assign(y: &mut [Self], x: &[Self]);
+    /// x *= by.
+    fn scale(x: &mut [Self], by: Self);
+    /// sums\[n\] += each row of `rows` \[r,n\] in order: the gradient of a bias.
+    fn add_column_sums(rows: &[Self], sums: &mut [Self]);
+    /// Σ x_i.
+    fn sum_slice(x: &[Self]) -> Self;
+    /// Σ x_i², in f64.
+    fn sum_squares(x: &[Self]) -> f64;
+    /// x = e^x.
+    fn exp_slice(x: &mut [Self]);
+    /// x = tanh x.
+    fn tanh_slice(x: &mut [Self]);
+    /// x = 1 / (1 + e^−x).
+    fn sigmoid_slice(x: &mut [Self]);
+    /// log Σ e^x_i; −∞ for an empty row or one of −∞ only.
+    fn log_sum_exp(x: &[Self]) -> Self;
+    /// x = softmax x. A row of −∞ only, where nothing may be attended, becomes zeros.
+    fn softmax_row(x: &mut [Self]);
+    /// x = log softmax x. A row of −∞ only stays as it is.
+    fn log_softmax_row(x: &mut [Self]);
+    /// One LSTM cell (PyTorch's `LSTMCell`): `gates` \[4H\] holds the preactivations i, f, g, o;
+    /// c = σ(f)∘c_prev + σ(i)∘tanh g, h = σ(o)∘tanh c. `saved` \[5H\] receives the four activations and tanh c.
+    fn lstm_cell_row(gates: &[Self], c_prev: &[Self], h: &mut [Self], c: &mut [Self], saved: &mut [Self]);
+    /// Its backward pass from `saved`: writes the gradients of the preactivations \[4H\] and of `c_prev`.
+    fn lstm_cell_backward_row(
+        saved: &[Self], c_prev: &[Self], dh: &[Self], dc: &[Self], dgates: &mut [Self], dc_prev: &mut [Self],
+    );
+    /// One GRU cell with the reset gate after the product (PyTorch's `GRUCell`): r, z = σ(x + u), n = tanh(x_n + r∘u_n),
+    /// h = (1 − z)∘n + z∘h_prev. `x_gates` and `h_gates` \[3H\] hold x and u, the products of input and state with their
+    /// biases, in the order r, z, n; `saved` \[3H\] receives r, z, n.
+    fn gru_cell_row(x_gates: &[Self], h_gates: &[Self], h_prev: &[Self], h: &mut [Self], saved: &mut [Self]);
+    /// Its backward pass: writes the gradients of `x_gates` \[3H\] and `h_gates` \[3H\], and the part of that of `h_prev`
+    /// which does not go through `h_gates`.
+    fn gru_cell_backward_row(
+        saved: &[Self], h_gates: &[Self], h_prev: &[Self], dh: &[Self], gradients: [&mut [Self]; 3],
+    );
+    /// Additive attention scores out_j = Σ_a v_a·tanh(q_a + k_ja) for keys \[len, A\].
+    fn additive_scores_row(q: &[Self], keys: &[Self], v: &[Self], out: &mut [Self]);
+    /// Its backward pass, which computes the tanh again: adds to the gradients of q \[A\], keys \[len, A\] and v \[A\].
+    fn additive_scores_backward_row(
+        q: &[Self], keys: &[Self], v: &[Self], dscores: &[Self], gradients: [&mut [Self]; 3],
+    );
+    /// One step of Adam or AdamW on a parameter with its moments `m` and `v`, see [`AdamNumbers`].
+    fn adam_update(param: &mut [Self], grad: &[Self], m: &mut [Self], v: &mut [Self], numbers: &AdamNumbers);
+}
+
+/// Panics unless the operands of [`Kernels::gemm`] fit together.
+fn check_gemm<T: Number>(a: &[T], m: usize, b: &Packed<T>, c: &[T], bias: Option<&[T]>) {
+    assert_eq!(a.len(), m * b.k(), "A is [m,k]");
+    assert_eq!(c.len(), m * b.n(), "C is [m,n]");
+    assert!(bias.is_none_or(|bias| bias.len() == b.n()), "the bias is [n]");
+}
+
+/// The rows of all segments. Panics unless the operands of [`Kernels::gemm_tn`] fit together.
+fn check_gemm_tn<T>(segments: &[(&[T], &[T], usize)], n_out: usize, n_in: usize, c: &[T]) -> usize {
+    assert_eq!(c.len(), n_out * n_in, "C is [n_out,n_in]");
+    for (dy, x, rows) in segments {
+        assert!(dy.len() == rows * n_out && x.len() == rows * n_in, "dY is [r,n_out] and X is [r,n_in]");
+    }
+    segments.iter().map(|(_, _, rows)| rows).sum()
+}

@@ -1,0 +1,109 @@
+//! The right-hand side of a product, packed once and used many times.
+
+use crate::element::Number;
+use crate::pool;
+use crate::threads::{SMALL_WORK, Threads};
+
+/// Columns in a panel.
+pub const PANEL: usize = 16;
+
+/// A matrix B\[k,n\] in panels of 16 columns: panel p holds, for each depth in turn, the 16 values of columns
+/// 16p … 16p+15, zeros beyond n. A layout for memory only, never for files. The buffer comes from the pool.
+#[derive(Debug)]
+pub struct Packed<T: Number> {
+    buffer: Vec<T>,
+    /// Where the panels start, so that they lie on cache lines.
+    start: usize,
+    k: usize,
+    n: usize,
+}
+
+impl<T: Number> Packed<T> {
+    /// Packs `b` \[k,n\], row-major, for products A·B.
+    ///
+    /// # Panics
+    /// If `b` does not have k·n elements.
+    #[must_use]
+    pub fn from_rows(threads: &Threads, b: &[T], k: usize, n: usize) -> Self {
+        assert_eq!(b.len(), k * n, "a [{k},{n}] matrix");
+        Self::from_row_blocks(threads, &[b], n)
+    }
+
+    /// Packs a matrix whose rows lie in several blocks, each row-major.
+    pub(crate) fn from_row_blocks(threads: &Threads, blocks: &[&[T]], n: usize) -> Self {
+        let k = blocks.iter().map(|block| block.len().checked_div(n).unwrap_or(0)).sum();
+        Self::build(threads, k, n, |panel, first| {
+            let width = PANEL.min(n - first);
+            let rows = blocks.iter().flat_map(|block| block.chunks_exact(n));
+            for (line, row) in panel.chunks_exact_mut(PANEL).zip(rows) {
+                line[..width].copy_from_slice(&row[first..first + width]);
+                line[width..].fill(T::ZERO);
+            }
+        })
+    }
+
+    /// Packs `w` \[n,k\], row-major, for products A·Wᵀ: a PyTorch weight \[out,in\].
+    ///
+    /// # Panics
+    /// If `w` does not have n·k elements.
+    #[must_use]
+    pub fn from_transposed(threads: &Threads, w: &[T], n: usize, k: usize) -> Self {
+        assert_eq!(w.len(), n * k, "a [{n},{k}] matrix");
+        Self::build(threads, k, n, |panel, first| {
+            let width = PANEL.min(n - first);
+            if width < PANEL {
+                panel.fill(T::ZERO);
+            }
+            let rows = &w[first * k..(first + width) * k];
+            for (block, lines) in panel.chunks_mut(PANEL * PANEL).enumerate() {
+                for (column, row) in rows.chunks_exact(k).enumerate() {
+                    let values = &row[block * PANEL..];
+                    for (line, value) in lines.chunks_exact_mut(PANEL).zip(values) {
+                        line[column] = *value;
+                    }
+                }
+            }
+        })
+    }
+
+    /// Fills the panels by `fill(panel, its first column)`.
+    fn build(threads: &Threads, k: usize, n: usize, fill: impl Fn(&mut [T], usize) + Sync) -> Self {
+        let len = n.div_ceil(PANEL) * PANEL * k;
+        let mut buffer: Vec<T> = pool::take(len + PANEL);
+        // align_offset may decline (it never does in practice); then the panels lie where they lie.
+        let offset = buffer.as_ptr().align_offset(64);
+        let start = if offset < PANEL { offset } else { 0 };
+        let panels = &mut buffer[start..start + len];
+        let each = SMALL_WORK.div_ceil((PANEL * k).max(1));
+        threads.chunks_mut(panels, each * PANEL * k, |part, panels| {
+            for (p, panel) in panels.chunks_exact_mut(PANEL * k).enumerate() {
+                fill(panel, (part * each + p) * PANEL);
+            }
+        });
+        Self { buffer, start, k, n }
+    }
+
+    /// The depth of the product: rows of B.
+    #[must_use]
+    pub fn k(&self) -> usize {
+        self.k
+    }
+
+    /// Columns of B and of the result.
+    #[must_use]
+    pub fn n(&self) -> usize {
+        self.n
+    }
+
+    /// All panels, each `16·k` elements.
+    #[must_use]
+    pub fn panels(&self) -> &[T] {
+        &self.buffer[self.start..self.start + self.n.div_ceil(PANEL) * PANEL * self.k]
+    }
+}
+
+impl<T: Number> Drop for Packed<T> {
+    fn drop(&mut self) {
+        pool::give(std::mem::take(&mut self.buffer));
+    }
+}

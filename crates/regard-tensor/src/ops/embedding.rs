@@ -1,0 +1,36 @@
+//! Rows of a table by their id.
+
+use crate::element::Element;
+use crate::error::TensorError;
+use crate::{Result, Tape, Tensor, Var};
+
+/// The rows of `table` `[vocabulary, width]` for `ids`: `[ids, width]`.
+///
+/// # Errors
+/// Where an id is not in the table.
+pub fn embedding<T: Element>(tape: &Tape<T>, table: &Var<T>, ids: &[u32]) -> Result<Var<T>> {
+    let (rows, width) = (table.shape().rows(), table.shape().last());
+    if let Some(&id) = ids.iter().find(|&&id| id as usize >= rows) {
+        return Err(TensorError::Index { op: "embedding", index: id as usize, limit: rows });
+    }
+    let y = Tensor::build([ids.len(), width], |out| {
+        for (row, &id) in out.chunks_exact_mut(width.max(1)).zip(ids) {
+            row.copy_from_slice(table.value().row(id as usize));
+        }
+    });
+    if !tape.needs_gradient(&[table]) {
+        return Ok(Var::constant(y));
+    }
+    let (table, ids) = (table.clone(), ids.to_vec());
+    let [y] = tape.record([y], move |_, outputs, gradients| {
+        if let [Some(dy)] = outputs {
+            gradients.accumulate(&table, |sum| {
+                for (&id, dy) in ids.iter().zip(dy.values().chunks_exact(width.max(1))) {
+                    T::add_assign(&mut sum[id as usize * width..][..width], dy);
+                }
+            });
+        }
+        Ok(())
+    });
+    Ok(y)
+}

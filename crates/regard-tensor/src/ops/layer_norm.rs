@@ -1,0 +1,78 @@
+//! Layer normalisation (Ba et al. 2016).
+
+use super::expect_shape;
+use crate::element::Element;
+use crate::{Result, Tape, Tensor, Var};
+
+/// Added to the variance, as `PyTorch` does by default.
+const EPSILON: f64 = 1e-5;
+
+/// `(x - mean) / sqrt(variance + 1e-5) ∘ gain + bias` over each row; the variance is the mean of squares.
+///
+/// # Errors
+/// Where `gain` or `bias` does not have one value a column.
+pub fn layer_norm<T: Element>(tape: &Tape<T>, x: &Var<T>, gain: &Var<T>, bias: &Var<T>) -> Result<Var<T>> {
+    let width = x.shape().last();
+    expect_shape("layer_norm", gain.shape(), [width].into())?;
+    expect_shape("layer_norm", bias.shape(), [width].into())?;
+    // Normalised rows, and 1 / standard deviation of each.
+    let mut normal = Tensor::build(x.shape(), |_| ());
+    let mut scales = Tensor::build([x.shape().rows()], |_| ());
+    for ((row, out), scale) in normal.values_mut().chunks_exact_mut(width.max(1)).enumerate().zip(scales.values_mut()) {
+        *scale = normalise(x.value().row(row), out);
+    }
+    let y = Tensor::build(x.shape(), |out| {
+        for (out, normal) in out.chunks_exact_mut(width.max(1)).zip(normal.values().chunks_exact(width.max(1))) {
+            let parameters = gain.value().values().iter().zip(bias.value().values());
+            for ((y, &n), (&gain, &bias)) in out.iter_mut().zip(normal).zip(parameters) {
+                *y = n * gain + bias;
+            }
+        }
+    });
+    if !tape.needs_gradient(&[x, gain, bias]) {
+        return Ok(Var::constant(y));
+    }
+    let (x, gain, bias) = (x.clone(), gain.clone(), bias.clone());
+    let [y] = tape.record([y], move |_, outputs, gradients| {
+        let [Some(dy)] = outputs else { return Ok(()) };
+        gradients.accumulate(&x, |dx| {
+            for (row, dx) in dx.chunks_exact_mut(width.max(1)).enumerate() {
+                backward_row(dy.row(row), normal.row(row), gain.value().values(), scales.values()[row], dx);
+            }
+        });
+        gradients.accumulate(&gain, |sum| {
+            for (dy, normal) in dy.values().chunks_exact(width.max(1)).zip(normal.values().chunks_exact(width.max(1))) {
+                for ((sum, &dy), &n) in sum.iter_mut().zip(dy).zip(normal) {
+                    *sum = *sum + dy * n;
+                }
+            }
+        });
+        gradients.accumulate(&bias, |sum| T::add_column_sums(dy.values(), sum));
+        Ok(())
+    });
+    Ok(y)
+}
+
+fn normalise<T: Element>(x: &[T], out: &mut [T]) -> T {
+    let count = T::from_f64(x.len() as f64);
+    let mean = T::sum_slice(x) / count;
+    for (out, &x) in out.iter_mut().zip(x) {
+        *out = x - mean;
+    }
+    let variance = T::dot(out, out) / count;
+    let scale = T::ONE / (variance + T::from_f64(EPSILON)).sqrt();
+    for out in out.iter_mut() {
+        *out = *out * scale;
+    }
+    scale
+}
+
+fn backward_row<T: Element>(dy: &[T], normal: &[T], gain: &[T], scale: T, dx: &mut [T]) {
+    let count = T::from_f64(dy.len() as f64);
+    let weighted: Vec<T> = dy.iter().zip(gain).map(|(&dy, &gain)| dy * gain).collect();
+    let mean = T::sum_slice(&weighted) / count;
+    let slope = T::dot(&weighted, normal) / count;
+    for ((dx, &d), &n) in dx.iter_mut().zip(&weighted).zip(normal) {
+        *dx = *dx + scale * (d - mean - n * slope);
+    }
+}

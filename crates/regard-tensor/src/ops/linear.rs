@@ -1,0 +1,84 @@
+//! Sums of matrix products with weights.
+
+use crate::element::Element;
+use crate::error::TensorError;
+use crate::{Result, Tape, Tensor, Threads, Var};
+
+/// `x · Wᵀ + b`: `x` is `[…, in]`, `weight` is `[out, in]`, `bias` is `[out]`.
+///
+/// # Errors
+/// Where the sizes do not fit.
+pub fn linear<T: Element>(tape: &Tape<T>, x: &Var<T>, weight: &Var<T>, bias: Option<&Var<T>>) -> Result<Var<T>> {
+    linear_sum(tape, &[(x, weight)], bias, None)
+}
+
+/// `base + Σ x_i · W_iᵀ + b`, in this order: each `x_i` is `[…, in_i]`, each weight `[out, in_i]`, `base` is `[…, out]`.
+///
+/// # Errors
+/// Where the sizes do not fit, or there is no product.
+pub fn linear_sum<T: Element>(
+    tape: &Tape<T>,
+    terms: &[(&Var<T>, &Var<T>)],
+    bias: Option<&Var<T>>,
+    base: Option<&Var<T>>,
+) -> Result<Var<T>> {
+    let (x, weight) = terms.first().ok_or(TensorError::Index { op: "linear", index: 0, limit: 0 })?;
+    let shape = x.shape().with_last(weight.shape().rows());
+    for (x, weight) in terms {
+        let fits = x.shape().last() == weight.shape().last() && x.shape().with_last(shape.last()) == shape;
+        if !fits || weight.shape().rows() != shape.last() {
+            return Err(TensorError::ShapeMismatch { op: "linear", left: x.shape(), right: weight.shape() });
+        }
+    }
+    for part in bias.iter().map(|bias| bias.shape()).chain(base.iter().map(|base| base.shape())) {
+        if part != shape && part.sizes() != [shape.last()] {
+            return Err(TensorError::ShapeMismatch { op: "linear", left: shape, right: part });
+        }
+    }
+    let y = Tensor::build(shape, |out| {
+        if let Some(base) = base {
+            out.copy_from_slice(base.value().values());
+        }
+        for (index, (x, weight)) in terms.iter().enumerate() {
+            let bias = bias.filter(|_| index == 0).map(|bias| bias.value().values());
+            let accumulate = index > 0 || base.is_some();
+            multiply(tape.threads(), x.value(), &weight.value().packed(tape.threads()), out, accumulate, bias);
+        }
+    });
+    let mut inputs: Vec<&Var<T>> = terms.iter().flat_map(|&(x, weight)| [x, weight]).collect();
+    inputs.extend(bias);
+    inputs.extend(base);
+    if !tape.needs_gradient(&inputs) {
+        return Ok(Var::constant(y));
+    }
+    let terms: Vec<_> = terms.iter().map(|&(x, weight)| (x.clone(), weight.clone())).collect();
+    let (bias, base) = (bias.cloned(), base.cloned());
+    let [y] = tape.record([y], move |threads, outputs, gradients| {
+        let [Some(dy)] = outputs else { return Ok(()) };
+        for (x, weight) in &terms {
+            if x.has_gradient() {
+                let packed = weight.value().packed_transposed(threads);
+                gradients.update(x, |dx, fresh| multiply(threads, dy, &packed, dx, !fresh, None));
+            }
+            gradients.add_product(weight, dy, x.value());
+        }
+        if let Some(bias) = &bias {
+            gradients.accumulate(bias, |sum| T::add_column_sums(dy.values(), sum));
+        }
+        base.as_ref().map_or(Ok(()), |base| gradients.add(base, dy))
+    });
+    Ok(y)
+}
+
+/// One product with a packed right side, all rows of `x`.
+fn multiply<T: Element>(
+    threads: &Threads,
+    x: &Tensor<T>,
+    packed: &crate::kernels::Packed<T>,
+    out: &mut [T],
+    accumulate: bool,
+    bias: Option<&[T]>,
+) {
+    let rows = x.shape().rows();
+    T::gemm(threads, x.values(), rows, packed, out, accumulate, bias);
+}

@@ -1,0 +1,122 @@
+//! The operations, one a file: forward beside backward.
+//!
+//! Every operation takes the tape that it is recorded on and returns its outputs; a backward pass exists for an output
+//! only where some input has a gradient. Shapes are checked first; an error names the operation and the shapes.
+
+mod activation;
+mod add;
+mod additive_scores;
+mod attention_shape;
+mod carry;
+mod concat;
+mod cross_entropy;
+mod dot_scores;
+mod dropout;
+mod embedding;
+mod gaussian_window;
+mod gru_cell;
+mod layer_norm;
+mod linear;
+mod log_softmax;
+mod lstm_cell;
+mod masked_softmax;
+mod maxout;
+mod mul;
+mod reshape;
+mod scale;
+mod select_rows;
+mod slice;
+mod slice_last;
+mod stack;
+mod sum;
+mod transpose;
+mod weighted_sum;
+
+pub use activation::{sigmoid, tanh};
+pub use add::add;
+pub use additive_scores::additive_scores;
+pub use carry::carry;
+pub use concat::concat;
+pub use cross_entropy::{CrossEntropy, Targets, linear_cross_entropy};
+pub use dot_scores::dot_scores;
+pub use dropout::{DropoutMask, dropout};
+pub use embedding::embedding;
+pub use gaussian_window::gaussian_window;
+pub use gru_cell::gru_cell;
+pub use layer_norm::layer_norm;
+pub use linear::{linear, linear_sum};
+pub use log_softmax::log_softmax;
+pub use lstm_cell::lstm_cell;
+pub use masked_softmax::{Span, masked_softmax};
+pub use maxout::maxout;
+pub use mul::{mul, mul_column};
+pub use reshape::reshape;
+pub use scale::{affine, scale};
+pub use select_rows::select_rows;
+pub use slice::slice;
+pub use slice_last::slice_last;
+pub use stack::stack;
+pub use sum::sum;
+pub use transpose::transpose_leading;
+pub use weighted_sum::weighted_sum;
+
+use crate::element::Element;
+use crate::error::{Result, TensorError};
+use crate::{Shape, Threads, Var};
+use std::sync::Mutex;
+
+/// Work below this many values stays on the caller's thread.
+pub(crate) const SERIAL: usize = 16 * 1024;
+
+fn same_shape<T: Element>(op: &'static str, left: &Var<T>, right: &Var<T>) -> Result<()> {
+    expect_shape(op, left.shape(), right.shape())
+}
+
+fn expect_shape(op: &'static str, left: Shape, right: Shape) -> Result<()> {
+    if left == right { Ok(()) } else { Err(TensorError::ShapeMismatch { op, left, right }) }
+}
+
+/// Calls `work` for each part, each on one thread.
+pub(crate) fn for_parts<P: Send>(threads: &Threads, parts: Vec<P>, work: impl Fn(P) + Sync) {
+    if parts.len() == 1 || threads.count() == 1 {
+        parts.into_iter().for_each(work);
+        return;
+    }
+    let parts: Vec<_> = parts.into_iter().map(|part| Mutex::new(Some(part))).collect();
+    threads.for_each(parts.len(), |index| {
+        let part = parts[index].lock().ok().and_then(|mut part| part.take());
+        if let Some(part) = part {
+            work(part);
+        }
+    });
+}
+
+/// Calls `work` for each item (a row, of about `cost` elements' work), on several threads where there is enough to do.
+fn for_items<P: Send>(threads: &Threads, mut items: Vec<P>, cost: usize, work: impl Fn(P) + Sync) {
+    if threads.count() == 1 || items.len() * cost < SERIAL {
+        items.into_iter().for_each(work);
+        return;
+    }
+    let size = items.len().div_ceil(threads.count());
+    let mut parts = Vec::with_capacity(threads.count());
+    while items.len() > size {
+        let rest = items.split_off(size);
+        parts.push(std::mem::replace(&mut items, rest));
+    }
+    parts.push(items);
+    for_parts(threads, parts, |part| part.into_iter().for_each(&work));
+}
+
+/// Calls `work(row, values of the row)` for each row of `out`, on several threads where the `cost` in elements is large.
+fn for_rows_of<T: Element>(
+    threads: &Threads,
+    cost: usize,
+    out: &mut [T],
+    width: usize,
+    work: impl Fn(usize, &mut [T]) + Sync,
+) {
+    let width = width.max(1);
+    let rows: Vec<_> = out.chunks_exact_mut(width).enumerate().collect();
+    let each = cost / rows.len().max(1);
+    for_items(threads, rows, each, |(row, values)| work(row, values));
+}

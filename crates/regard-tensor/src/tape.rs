@@ -1,0 +1,252 @@
+//! Reverse-mode differentiation: what was computed is written down, and read backwards.
+//!
+//! A [`Tape`] records coarse operations with hand-written backward passes; a [`Var`] is a value and its place on the
+//! tape. One tape serves one pass and is then dropped. [`Tape::inference`] records nothing and costs nothing.
+
+use std::cell::RefCell;
+
+use crate::element::Element;
+use crate::error::{Result, TensorError};
+use crate::{Shape, Tensor, Threads};
+
+/// A value, and where its gradient will be found, if it has one.
+#[derive(Clone, Debug)]
+pub struct Var<T: Element = f32> {
+    value: Tensor<T>,
+    slot: Option<usize>,
+}
+
+impl<T: Element> Var<T> {
+    /// A value without a gradient.
+    #[must_use]
+    pub fn constant(value: Tensor<T>) -> Self {
+        Self { value, slot: None }
+    }
+
+    /// The value.
+    #[must_use]
+    pub fn value(&self) -> &Tensor<T> {
+        &self.value
+    }
+
+    /// The shape of the value.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        self.value.shape()
+    }
+
+    /// Whether a gradient flows to this value.
+    #[must_use]
+    pub fn has_gradient(&self) -> bool {
+        self.slot.is_some()
+    }
+
+    /// The same value, through which no gradient flows.
+    #[must_use]
+    pub fn detach(&self) -> Self {
+        Self::constant(self.value.clone())
+    }
+}
+
+/// The backward pass of one operation: gradients of its outputs in, gradients of its inputs added.
+type Backward<T> = Box<dyn FnOnce(&Threads, &[Option<Tensor<T>>], &mut Gradients<T>) -> Result<()>>;
+
+struct Record<T: Element> {
+    first_output: usize,
+    shapes: Vec<Shape>,
+    backward: Backward<T>,
+}
+
+/// The list of operations of one pass, and the threads that compute them.
+pub struct Tape<T: Element = f32> {
+    threads: Threads,
+    recording: bool,
+    slots: RefCell<usize>,
+    records: RefCell<Vec<Record<T>>>,
+}
+
+impl<T: Element> Tape<T> {
+    /// A tape that records, for training.
+    #[must_use]
+    pub fn new(threads: &Threads) -> Self {
+        Self { threads: threads.clone(), recording: true, slots: RefCell::default(), records: RefCell::default() }
+    }
+
+    /// A tape that records nothing, for running a trained model.
+    #[must_use]
+    pub fn inference(threads: &Threads) -> Self {
+        Self { recording: false, ..Self::new(threads) }
+    }
+
+    /// The threads that compute the operations on this tape.
+    #[must_use]
+    pub fn threads(&self) -> &Threads {
+        &self.threads
+    }
+
+    /// Whether operations are recorded.
+    #[must_use]
+    pub fn is_recording(&self) -> bool {
+        self.recording
+    }
+
+    /// A value whose gradient is wanted.
+    #[must_use]
+    pub fn leaf(&self, value: Tensor<T>) -> Var<T> {
+        let slot = self.recording.then(|| self.reserve(1));
+        Var { value, slot }
+    }
+
+    fn reserve(&self, count: usize) -> usize {
+        let mut slots = self.slots.borrow_mut();
+        let first = *slots;
+        *slots += count;
+        first
+    }
+
+    /// Whether an operation on these inputs needs a backward pass.
+    pub(crate) fn needs_gradient(&self, inputs: &[&Var<T>]) -> bool {
+        self.recording && inputs.iter().any(|input| input.has_gradient())
+    }
+
+    /// The outputs of an operation, with their backward pass.
+    pub(crate) fn record<const N: usize>(
+        &self,
+        outputs: [Tensor<T>; N],
+        backward: impl FnOnce(&Threads, &[Option<Tensor<T>>], &mut Gradients<T>) -> Result<()> + 'static,
+    ) -> [Var<T>; N] {
+        let first_output = self.reserve(N);
+        let shapes = outputs.iter().map(Tensor::shape).collect();
+        self.records.borrow_mut().push(Record { first_output, shapes, backward: Box::new(backward) });
+        let mut slot = first_output;
+        outputs.map(|value| {
+            slot += 1;
+            Var { value, slot: Some(slot - 1) }
+        })
+    }
+
+    /// The gradients of one number with respect to everything recorded that it depends on.
+    ///
+    /// # Errors
+    /// Where `loss` is not one recorded number.
+    pub fn backward(self, loss: &Var<T>) -> Result<Gradients<T>> {
+        let slot = loss.slot.filter(|_| loss.shape().len() == 1);
+        let slot = slot.ok_or(TensorError::NotALoss { shape: loss.shape() })?;
+        let mut gradients = Gradients { slots: (0..self.slots.into_inner()).map(|_| Slot::default()).collect() };
+        gradients.slots[slot].dense = Some(Tensor::build(loss.shape(), |values| values.fill(T::ONE)));
+        for record in self.records.into_inner().into_iter().rev() {
+            let outputs: Vec<_> = record
+                .shapes
+                .iter()
+                .enumerate()
+                .map(|(index, &shape)| gradients.take_slot(&self.threads, record.first_output + index, shape))
+                .collect();
+            if outputs.iter().any(Option::is_some) {
+                (record.backward)(&self.threads, &outputs, &mut gradients)?;
+            }
+        }
+        gradients.finish(&self.threads);
+        Ok(gradients)
+    }
+}
+
+/// Gradients by the place of their value on the tape.
+pub struct Gradients<T: Element = f32> {
+    slots: Vec<Slot<T>>,
+}
+
+/// A gradient under construction. Products of a weight are kept until the end and then summed as one long product,
+/// so that the order of the sum is the order of the rows, whatever the number of threads.
+struct Slot<T: Element> {
+    dense: Option<Tensor<T>>,
+    products: Vec<(Tensor<T>, Tensor<T>)>,
+}
+
+impl<T: Element> Default for Slot<T> {
+    fn default() -> Self {
+        Self { dense: None, products: Vec::new() }
+    }
+}
+
+impl<T: Element> Slot<T> {
+    fn flush(&mut self, threads: &Threads) {
+        let Some((dy, x)) = self.products.last() else { return };
+        let (outputs, inputs) = (dy.shape().last(), x.shape().last());
+        let fresh = self.dense.is_none();
+        let mut sum = self.dense.take().unwrap_or_else(|| Tensor::build([outputs, inputs], |_| ()));
+        let segments: Vec<_> =
+            self.products.iter().rev().map(|(dy, x)| (dy.values(), x.values(), x.shape().rows())).collect();
+        T::gemm_tn(threads, &segments, outputs, inputs, sum.values_mut(), !fresh);
+        self.products.clear();
+        self.dense = Some(sum);
+    }
+}
+
+impl<T: Element> Gradients<T> {
+    /// The gradient of a value; `None` where the loss does not depend on it.
+    #[must_use]
+    pub fn get(&self, var: &Var<T>) -> Option<&Tensor<T>> {
+        self.slots.get(var.slot?)?.dense.as_ref()
+    }
+
+    /// Takes the gradient of a value out.
+    pub fn take(&mut self, var: &Var<T>) -> Option<Tensor<T>> {
+        self.slots.get_mut(var.slot?)?.dense.take()
+    }
+
+    /// Adds a tensor to the gradient of `var`, where it has one.
+    pub(crate) fn add(&mut self, var: &Var<T>, gradient: &Tensor<T>) -> Result<()> {
+        let Some(slot) = var.slot else { return Ok(()) };
+        match &mut self.slots[slot].dense {
+            Some(sum) => T::add_assign(sum.values_mut(), gradient.values()),
+            empty => *empty = Some(gradient.reshape(var.shape())?),
+        }
+        Ok(())
+    }
+
+    /// Lets `change` write (`fresh` is true, contents unspecified) or add to the gradient of `var`, where it has one.
+    pub(crate) fn update(&mut self, var: &Var<T>, change: impl FnOnce(&mut [T], bool)) {
+        let Some(slot) = var.slot else { return };
+        match &mut self.slots[slot].dense {
+            Some(sum) => change(sum.values_mut(), false),
+            empty => *empty = Some(Tensor::build(var.shape(), |values| change(values, true))),
+        }
+    }
+
+    /// Lets `change` add to the gradient of `var`, where it has one.
+    pub(crate) fn accumulate(&mut self, var: &Var<T>, change: impl FnOnce(&mut [T])) {
+        self.update(var, |values, fresh| {
+            if fresh {
+                values.fill(T::ZERO);
+            }
+            change(values);
+        });
+    }
+
+    /// As [`Gradients::accumulate`]; what `change` writes is thrown away where `var` has no gradient.
+    pub(crate) fn accumulate_always(&mut self, var: &Var<T>, change: impl FnOnce(&mut [T])) {
+        if var.has_gradient() {
+            self.accumulate(var, change);
+        } else {
+            change(Tensor::zeros(var.shape()).values_mut());
+        }
+    }
+
+    /// Adds `dyᵀ · x` to the gradient of the weight `var`, at the end.
+    pub(crate) fn add_product(&mut self, var: &Var<T>, dy: &Tensor<T>, x: &Tensor<T>) {
+        if let Some(slot) = var.slot {
+            self.slots[slot].products.push((dy.clone(), x.clone()));
+        }
+    }
+
+    fn take_slot(&mut self, threads: &Threads, slot: usize, shape: Shape) -> Option<Tensor<T>> {
+        self.slots[slot].flush(threads);
+        self.slots[slot].dense.take().map(|gradient| gradient.reshape(shape).unwrap_or(gradient))
+    }
+
+    fn finish(&mut self, threads: &Threads) {
+        for slot in &mut self.slots {
+            slot.flush(threads);
+        }
+    }
+}

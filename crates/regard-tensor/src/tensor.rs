@@ -1,0 +1,198 @@
+//! Arrays: a shape and a shared, immutable buffer that goes back to the pool when nobody holds it.
+
+use std::sync::{Arc, OnceLock};
+
+use crate::element::Element;
+use crate::error::{Result, TensorError};
+use crate::kernels::Packed;
+use crate::{Shape, Threads, pool};
+
+/// An array of numbers. A clone shares the buffer; values are changed only by who holds it alone.
+#[derive(Clone)]
+pub struct Tensor<T: Element = f32> {
+    shape: Shape,
+    offset: usize,
+    buffer: Arc<Buffer<T>>,
+}
+
+struct Buffer<T: Element> {
+    values: Vec<T>,
+    /// The values as the right side of `x · Wᵀ`, made when first used.
+    packed: OnceLock<Arc<Packed<T>>>,
+    /// The values as the right side of `y · W`, made when first used.
+    packed_transposed: OnceLock<Arc<Packed<T>>>,
+}
+
+impl<T: Element> Buffer<T> {
+    fn new(values: Vec<T>) -> Self {
+        Self { values, packed: OnceLock::new(), packed_transposed: OnceLock::new() }
+    }
+}
+
+impl<T: Element> Drop for Buffer<T> {
+    fn drop(&mut self) {
+        pool::give(std::mem::take(&mut self.values));
+    }
+}
+
+impl<T: Element> Tensor<T> {
+    /// A tensor of the given values, in row-major order.
+    ///
+    /// # Errors
+    /// Where the number of values is not what the shape says.
+    ///
+    /// ```
+    /// use regard_tensor::Tensor;
+    /// let x = Tensor::new([2, 3], vec![1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
+    /// assert_eq!(x.row(1), [4.0, 5.0, 6.0]);
+    /// # Ok::<(), regard_tensor::TensorError>(())
+    /// ```
+    pub fn new(shape: impl Into<Shape>, values: Vec<T>) -> Result<Self> {
+        let shape = shape.into();
+        if shape.len() != values.len() {
+            return Err(TensorError::Length { op: "tensor", shape, found: values.len() });
+        }
+        Ok(Self { shape, offset: 0, buffer: Arc::new(Buffer::new(values)) })
+    }
+
+    /// A tensor of zeros.
+    #[must_use]
+    pub fn zeros(shape: impl Into<Shape>) -> Self {
+        let shape = shape.into();
+        Self { shape, offset: 0, buffer: Arc::new(Buffer::new(pool::take_zeroed(shape.len()))) }
+    }
+
+    /// A tensor that `fill` writes. What it finds there is unspecified.
+    pub fn build(shape: impl Into<Shape>, fill: impl FnOnce(&mut [T])) -> Self {
+        let shape = shape.into();
+        let mut values = pool::take(shape.len());
+        fill(&mut values);
+        Self { shape, offset: 0, buffer: Arc::new(Buffer::new(values)) }
+    }
+
+    /// A tensor of one number.
+    #[must_use]
+    pub fn scalar(value: T) -> Self {
+        Self::build(Shape::new(&[]), |values| values[0] = value)
+    }
+
+    /// The shape.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// The values in row-major order.
+    #[must_use]
+    pub fn values(&self) -> &[T] {
+        &self.buffer.values[self.offset..self.offset + self.shape.len()]
+    }
+
+    /// Row `index` of the tensor seen as `[rows, last]`.
+    ///
+    /// # Panics
+    /// Where there is no such row.
+    #[must_use]
+    pub fn row(&self, index: usize) -> &[T] {
+        let width = self.shape.last();
+        &self.values()[index * width..(index + 1) * width]
+    }
+
+    /// The one value of a tensor of length 1, else its first; zero where it is empty.
+    #[must_use]
+    pub fn item(&self) -> T {
+        self.values().first().copied().unwrap_or(T::ZERO)
+    }
+
+    /// The values for writing; a buffer that others hold too is copied first.
+    pub fn values_mut(&mut self) -> &mut [T] {
+        let whole = self.offset == 0 && self.buffer.values.len() == self.shape.len();
+        if !whole || Arc::get_mut(&mut self.buffer).is_none() {
+            *self = self.deep_copy();
+        }
+        let buffer = Arc::get_mut(&mut self.buffer).expect("just made, or just seen to be held by nobody else");
+        buffer.packed = OnceLock::new();
+        buffer.packed_transposed = OnceLock::new();
+        &mut buffer.values
+    }
+
+    /// A copy with a buffer of its own.
+    #[must_use]
+    pub fn deep_copy(&self) -> Self {
+        Self::build(self.shape, |values| values.copy_from_slice(self.values()))
+    }
+
+    /// The same values under another shape of the same length.
+    ///
+    /// # Errors
+    /// Where the lengths differ.
+    pub fn reshape(&self, shape: impl Into<Shape>) -> Result<Self> {
+        let shape = shape.into();
+        if shape.len() != self.shape.len() {
+            return Err(TensorError::ShapeMismatch { op: "reshape", left: self.shape, right: shape });
+        }
+        Ok(Self { shape, offset: self.offset, buffer: Arc::clone(&self.buffer) })
+    }
+
+    /// Entry `index` of the first dimension, without a copy.
+    ///
+    /// # Errors
+    /// Where there is no such entry.
+    pub fn slice(&self, index: usize) -> Result<Self> {
+        if index >= self.shape.first() {
+            return Err(TensorError::Index { op: "slice", index, limit: self.shape.first() });
+        }
+        let shape = self.shape.inner();
+        Ok(Self { shape, offset: self.offset + index * shape.len(), buffer: Arc::clone(&self.buffer) })
+    }
+
+    /// The rows of a `[rows, last]` tensor at the given places.
+    ///
+    /// # Errors
+    /// Where a place is outside.
+    pub fn select_rows(&self, places: &[usize]) -> Result<Self> {
+        let (rows, width) = (self.shape.rows(), self.shape.last());
+        if let Some(&index) = places.iter().find(|&&place| place >= rows) {
+            return Err(TensorError::Index { op: "select_rows", index, limit: rows });
+        }
+        Ok(Self::build([places.len(), width], |out| {
+            for (row, &place) in out.chunks_exact_mut(width.max(1)).zip(places) {
+                row.copy_from_slice(self.row(place));
+            }
+        }))
+    }
+
+    /// The same numbers as another kind of element.
+    #[must_use]
+    pub fn cast<U: Element>(&self) -> Tensor<U> {
+        Tensor::build(self.shape, |out| {
+            for (to, from) in out.iter_mut().zip(self.values()) {
+                *to = U::from_f64(from.to_f64());
+            }
+        })
+    }
+
+    /// This `[out, in]` weight as the right side of `x · Wᵀ`; packed once as long as the values stay.
+    pub(crate) fn packed(&self, threads: &Threads) -> Arc<Packed<T>> {
+        let pack = || Arc::new(Packed::from_transposed(threads, self.values(), self.shape.rows(), self.shape.last()));
+        if self.is_whole() { self.buffer.packed.get_or_init(pack).clone() } else { pack() }
+    }
+
+    /// This `[out, in]` weight as the right side of `y · W`; packed once as long as the values stay.
+    pub(crate) fn packed_transposed(&self, threads: &Threads) -> Arc<Packed<T>> {
+        let pack = || Arc::new(Packed::from_rows(threads, self.values(), self.shape.rows(), self.shape.last()));
+        if self.is_whole() { self.buffer.packed_transposed.get_or_init(pack).clone() } else { pack() }
+    }
+
+    fn is_whole(&self) -> bool {
+        self.offset == 0 && self.buffer.values.len() == self.shape.len()
+    }
+}
+
+impl<T: Element> std::fmt::Debug for Tensor<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let shown = &self.values()[..self.shape.len().min(8)];
+        let more = if self.shape.len() > 8 { ", …" } else { "" };
+        write!(f, "Tensor{} {shown:?}{more}", self.shape)
+    }
+}

@@ -1,0 +1,152 @@
+//! Every operation against central differences in f64, at odd sizes.
+
+use regard_tensor::gradient_check::gradient_error;
+use regard_tensor::ops::{self, DropoutMask, Span, Targets};
+use regard_tensor::{Result, Tape, Tensor, Var};
+
+const TOLERANCE: f64 = 1e-6;
+
+/// Inputs of these shapes, between -1 and 1, no two alike.
+fn inputs(shapes: &[&[usize]]) -> Vec<Tensor<f64>> {
+    let mut count = 0.0;
+    let mut next = || {
+        count += 1.0;
+        (count * count * 0.37 + count * 1.3 + 0.5_f64).sin()
+    };
+    let fill = |shape: &&[usize]| {
+        Tensor::build(regard_tensor::Shape::new(shape), |values| values.iter_mut().for_each(|value| *value = next()))
+    };
+    shapes.iter().map(fill).collect()
+}
+
+fn check(shapes: &[&[usize]], function: impl Fn(&Tape<f64>, &[Var<f64>]) -> Result<Var<f64>>) {
+    check_all(shapes, |tape, x| Ok(vec![function(tape, x)?]));
+}
+
+fn check_all(shapes: &[&[usize]], function: impl Fn(&Tape<f64>, &[Var<f64>]) -> Result<Vec<Var<f64>>>) {
+    let error = gradient_error(&inputs(shapes), function).unwrap();
+    assert!(error <= TOLERANCE, "the largest error is {error:e}");
+}
+
+#[test]
+fn activations() {
+    check(&[&[3, 7]], |tape, x| ops::tanh(tape, &x[0]));
+    check(&[&[3, 7]], |tape, x| ops::sigmoid(tape, &x[0]));
+    check(&[&[5, 14]], |tape, x| ops::maxout(tape, &x[0]));
+    check(&[&[5, 13]], |tape, x| ops::log_softmax(tape, &x[0]));
+    check(&[&[5, 11], &[11], &[11]], |tape, x| ops::layer_norm(tape, &x[0], &x[1], &x[2]));
+}
+
+#[test]
+fn arithmetic() {
+    check(&[&[3, 5], &[3, 5]], |tape, x| ops::add(tape, &x[0], &x[1]));
+    check(&[&[3, 5], &[3, 5]], |tape, x| ops::mul(tape, &x[0], &x[1]));
+    check(&[&[3, 5]], |tape, x| ops::mul(tape, &x[0], &x[0]));
+    check(&[&[3, 5], &[3, 1]], |tape, x| ops::mul_column(tape, &x[0], &x[1]));
+    check(&[&[3, 5]], |tape, x| ops::scale(tape, &x[0], -1.75));
+    check(&[&[3, 5]], |tape, x| ops::affine(tape, &x[0], -1.0, 1.0));
+    check(&[&[3, 5]], |tape, x| ops::sum(tape, &x[0]));
+}
+
+#[test]
+fn linear() {
+    check(&[&[3, 5, 7], &[11, 7], &[11]], |tape, x| ops::linear(tape, &x[0], &x[1], Some(&x[2])));
+    check(&[&[5, 7], &[11, 7]], |tape, x| ops::linear(tape, &x[0], &x[1], None));
+    check(&[&[5, 7], &[11, 7], &[5, 3], &[11, 3], &[11], &[5, 11]], |tape, x| {
+        ops::linear_sum(tape, &[(&x[0], &x[1]), (&x[2], &x[3])], Some(&x[4]), Some(&x[5]))
+    });
+    // One weight twice: its gradient is the sum of two products.
+    check(&[&[3, 5], &[5, 5]], |tape, x| ops::linear(tape, &ops::linear(tape, &x[0], &x[1], None)?, &x[1], None));
+}
+
+#[test]
+fn shapes() {
+    check(&[&[3, 5], &[3, 2], &[3, 7]], |tape, x| ops::concat(tape, &[&x[0], &x[1], &x[2], &x[1]]));
+    check(&[&[3, 5], &[3, 5]], |tape, x| ops::stack(tape, &[x[0].clone(), x[1].clone(), x[0].clone()]));
+    check(&[&[3, 5, 7]], |tape, x| ops::slice(tape, &x[0], 2));
+    check(&[&[3, 7]], |tape, x| ops::slice_last(tape, &x[0], 2..7));
+    check(&[&[5, 3]], |tape, x| ops::select_rows(tape, &x[0], &[4, 0, 4]));
+    check(&[&[7, 3]], |tape, x| ops::embedding(tape, &x[0], &[6, 1, 6, 0]));
+    check(&[&[3, 5, 7]], |tape, x| ops::transpose_leading(tape, &x[0]));
+    check(&[&[3, 5, 7]], |tape, x| ops::reshape(tape, &x[0], [5, 21]));
+    check(&[&[3, 5], &[3, 5]], |tape, x| ops::carry(tape, &x[0], &x[1], &[true, false, true]));
+}
+
+#[test]
+fn dropout() {
+    let mask = DropoutMask::new(42, 0.4);
+    check(&[&[5, 7]], |tape, x| ops::dropout(tape, &x[0], mask));
+    check(&[&[11, 3]], |tape, x| ops::dropout(tape, &x[0], mask.rows(3)));
+    // Twice the same input: the second gradient is added to the first.
+    check(&[&[5, 7]], |tape, x| {
+        ops::add(tape, &ops::dropout(tape, &x[0], mask)?, &ops::dropout(tape, &x[0], DropoutMask::new(7, 0.5))?)
+    });
+}
+
+#[test]
+fn cells() {
+    check_all(&[&[5, 28], &[5, 7]], |tape, x| {
+        let (h, c) = ops::lstm_cell(tape, &x[0], &x[1])?;
+        Ok(vec![h, c])
+    });
+    check(&[&[3, 20], &[3, 5]], |tape, x| Ok(ops::lstm_cell(tape, &x[0], &x[1])?.0));
+    check(&[&[3, 20], &[3, 5]], |tape, x| Ok(ops::lstm_cell(tape, &x[0], &x[1])?.1));
+    check(&[&[5, 21], &[5, 21], &[5, 7]], |tape, x| ops::gru_cell(tape, &x[0], &x[1], &x[2]));
+}
+
+#[test]
+fn attention() {
+    let one_to_one: (&[usize], &[usize]) = (&[0, 1, 2], &[5, 1, 3]);
+    let shared: (&[usize], &[usize]) = (&[2, 0, 0, 2, 0], &[3, 4, 5]);
+    let empty: (&[usize], &[usize]) = (&[1, 0, 2], &[5, 0, 2]);
+    for (sentences, lengths) in [one_to_one, shared, empty] {
+        let rows = sentences.len();
+        check(&[&[rows, 7], &[3, 5, 7], &[7]], |tape, x| {
+            ops::additive_scores(tape, &x[0], &x[1], &x[2], sentences, lengths)
+        });
+        check(&[&[rows, 7], &[3, 5, 7]], |tape, x| {
+            ops::dot_scores(tape, &x[0], &x[1], 0.3, sentences, lengths)
+        });
+        check(&[&[rows, 5], &[3, 5, 7]], |tape, x| ops::weighted_sum(tape, &x[0], &x[1], sentences, lengths));
+    }
+}
+
+#[test]
+fn windows() {
+    let spans = [(0, 11), (3, 8), (4, 4), (10, 11)].map(|(start, end)| Span { start, end });
+    check(&[&[4, 11]], |tape, x| ops::masked_softmax(tape, &x[0], &spans));
+    check(&[&[4, 1]], |tape, x| {
+        let centres = ops::affine(tape, &x[0], 3.0, 5.0)?;
+        ops::gaussian_window(tape, &centres, &spans, 11, 1.5)
+    });
+}
+
+#[test]
+fn cross_entropy() {
+    let ids = [12, 0, 5, 5, 7];
+    let counts = [true, true, false, true, true];
+    for label_smoothing in [0.0, 0.1] {
+        let targets = Targets { ids: &ids, counts: &counts, label_smoothing, factor: 0.25 };
+        check(&[&[5, 7], &[13, 7], &[13]], |tape, x| {
+            Ok(ops::linear_cross_entropy(tape, &x[0], &x[1], Some(&x[2]), targets)?.loss)
+        });
+        check(&[&[5, 7], &[13, 7]], |tape, x| {
+            Ok(ops::linear_cross_entropy(tape, &x[0], &x[1], None, targets)?.loss)
+        });
+    }
+}
+
+/// An attention step as a whole: the gradient reaches the memory by two ways.
+#[test]
+fn a_local_attention_step() {
+    let (sentences, lengths) = ([1, 0, 1], [5, 4]);
+    let spans = [(0, 4), (1, 5), (2, 4)].map(|(start, end)| Span { start, end });
+    check(&[&[3, 7], &[2, 5, 7], &[7], &[3, 1]], |tape, x| {
+        let scores = ops::additive_scores(tape, &x[0], &x[1], &x[2], &sentences, &lengths)?;
+        let weights = ops::masked_softmax(tape, &scores, &spans)?;
+        let centres = ops::affine(tape, &ops::sigmoid(tape, &x[3])?, 5.0, 0.0)?;
+        let window = ops::gaussian_window(tape, &centres, &spans, 5, 1.0)?;
+        let weights = ops::mul(tape, &weights, &window)?;
+        ops::weighted_sum(tape, &weights, &x[1], &sentences, &lengths)
+    });
+}

@@ -1,0 +1,104 @@
+//! What can go wrong between a file and a batch.
+
+use std::io;
+
+/// An error of this crate; the message names the file, the line where there is one, and the next step.
+///
+/// Lines are counted from 1 and end at LF only.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TextError {
+    /// A file could not be opened or read (also: a damaged `.gz` or `.zst`).
+    #[error("cannot read {file} (after line {line}): {source}")]
+    Read {
+        /// The file, or `standard input`.
+        file: String,
+        /// Complete lines read before the fault.
+        line: usize,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A file could not be written.
+    #[error("cannot write {file}: {source}")]
+    Write {
+        /// The file.
+        file: String,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A line is not UTF-8.
+    #[error("{file}:{line}: not valid UTF-8; convert the file first, for example with `iconv -t UTF-8`")]
+    InvalidUtf8 {
+        /// The file, or `standard input`.
+        file: String,
+        /// The line with the first bad byte.
+        line: usize,
+    },
+    /// The two sides of a parallel corpus have different numbers of lines.
+    #[error(
+        "{source_file} has {source_lines} lines but {target_file} has {target_lines}; \
+         line n of one must translate line n of the other"
+    )]
+    UnequalLines {
+        /// The source file.
+        source_file: String,
+        /// Its number of lines.
+        source_lines: usize,
+        /// The target file.
+        target_file: String,
+        /// Its number of lines.
+        target_lines: usize,
+    },
+    /// A TSV line has too few columns.
+    #[error("{file}:{line}: no column {column} (counted from 0): the line has {found} tab-separated columns")]
+    MissingColumn {
+        /// The file.
+        file: String,
+        /// The line.
+        line: usize,
+        /// The column that was asked for, from 0.
+        column: usize,
+        /// Columns in the line.
+        found: usize,
+    },
+    /// A corpus holds no pair with text on both sides.
+    #[error("{file}: no pair with text on both sides ({lines} lines, {blank} with a blank side)")]
+    NoPairs {
+        /// The source file.
+        file: String,
+        /// Lines read.
+        lines: usize,
+        /// Lines with a blank side.
+        blank: usize,
+    },
+    /// A vocabulary with a doubled, empty or misplaced entry.
+    #[error("{file}:{line}: entry `{token}` {problem}")]
+    BadVocabulary {
+        /// The file, or `vocabulary` for one made in memory.
+        file: String,
+        /// The entry's line (id + 1).
+        line: usize,
+        /// The entry.
+        token: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A BPE codes file that is not subword-nmt's version 0.2.
+    #[error("{file}:{line}: {problem}")]
+    BadCodes {
+        /// The file.
+        file: String,
+        /// The line.
+        line: usize,
+        /// What is wrong and what is expected.
+        problem: String,
+    },
+    /// A `*.tokenizer.json` that cannot be understood.
+    #[error("{file}: {problem}")]
+    BadTokenizer {
+        /// The file.
+        file: String,
+        /// What is wrong.
+        problem: String,
+    },
+}

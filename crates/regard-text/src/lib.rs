@@ -1,0 +1,52 @@
+//! Text ↔ ids ↔ padded batches. This crate knows no tensor.
+//!
+//! ```text
+//! files ─ corpus ─→ lines ─ normalizer ─ tokenizer ─ vocabulary ─→ ids ─ sampler ─ batch ─→ padded rows
+//!                          └──────────── pipeline ───────────┘
+//! ```
+//!
+//! Rules that hold everywhere: text is UTF-8 and only LF ends a line; what a user types is text and never a control
+//! symbol; nothing depends on a clock, a thread or the order of a hash map.
+//!
+//! ```
+//! use regard_text::{Batch, BatchSize, Bpe, Normalizer, ParallelText, Pipeline, Sampler, Tokenizer};
+//!
+//! let text = ParallelText::from_pairs([
+//!     ("the black cat".to_owned(), "le chat noir".to_owned()),
+//!     ("the cat".to_owned(), "le chat".to_owned()),
+//!     ("a line without translation".to_owned(), "  ".to_owned()),
+//! ]);
+//! assert_eq!(text.report.blank, 1);
+//!
+//! let bpe = Bpe::learn(text.sources().chain(text.targets()), 10, 2);
+//! let source = Pipeline::build(Normalizer::None, Tokenizer::Bpe(bpe.clone()), text.sources(), None, 1);
+//! let target = Pipeline::build(Normalizer::None, Tokenizer::Bpe(bpe), text.targets(), None, 1);
+//! let corpus = text.encode(&source, &target, Some(100));
+//!
+//! let lengths = corpus.pairs.iter().map(|pair| pair.lengths()).collect();
+//! for indices in Sampler::new(lengths, BatchSize::Tokens(4096), 1).epoch(0) {
+//!     let batch = Batch::collate(&corpus.pairs, &indices);
+//!     assert_eq!(batch.source.rows(), 2);
+//! }
+//! assert_eq!(source.detokenize(&source.tokens_of(&corpus.pairs[0].source)), "the black cat");
+//! ```
+
+mod batch;
+mod corpus;
+mod error;
+mod normalizer;
+mod pipeline;
+mod random;
+mod sampler;
+pub mod special_tokens;
+mod tokenizer;
+mod vocabulary;
+
+pub use batch::{Batch, Padded, Pair};
+pub use corpus::{Corpus, CorpusReport, CorpusSource, Lines, PairLines, ParallelText, TextPair, is_blank};
+pub use error::TextError;
+pub use normalizer::Normalizer;
+pub use pipeline::Pipeline;
+pub use sampler::{BatchSize, Sampler};
+pub use tokenizer::{Bpe, Tokenizer};
+pub use vocabulary::Vocabulary;

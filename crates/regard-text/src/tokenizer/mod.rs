@@ -1,0 +1,48 @@
+//! Line → tokens → line.
+
+mod bpe;
+mod character;
+mod word;
+
+pub use bpe::Bpe;
+
+/// How a line is cut into tokens.
+///
+/// ```
+/// use regard_text::Tokenizer;
+/// let tokens = Tokenizer::Word.tokenize("the  black cat");
+/// assert_eq!(tokens, ["the", "black", "cat"]);
+/// assert_eq!(Tokenizer::Word.detokenize(&tokens), "the black cat");
+/// assert_eq!(Tokenizer::Character.tokenize("a b▁"), ["a", "▁", "b", "▁▁"]);
+/// ```
+#[derive(Clone, Debug)]
+pub enum Tokenizer {
+    /// Tokens between runs of ASCII spaces; joined again with one space, so that only the number of spaces is lost.
+    Word,
+    /// One token per Unicode scalar value; a space is written `▁` and a `▁` of the text `▁▁`, so that nothing is lost.
+    Character,
+    /// Pieces of words, as subword-nmt 0.2 makes them.
+    Bpe(Bpe),
+}
+
+impl Tokenizer {
+    /// The tokens of a line; an empty line has none.
+    #[must_use]
+    pub fn tokenize(&self, line: &str) -> Vec<String> {
+        match self {
+            Self::Word => word::tokenize(line),
+            Self::Character => character::tokenize(line),
+            Self::Bpe(bpe) => bpe.segment(line),
+        }
+    }
+
+    /// The line that tokens make: the inverse of [`tokenize`](Self::tokenize), up to what the variant documents.
+    #[must_use]
+    pub fn detokenize(&self, tokens: &[impl AsRef<str>]) -> String {
+        match self {
+            Self::Word => word::detokenize(tokens),
+            Self::Character => character::detokenize(tokens),
+            Self::Bpe(_) => bpe::join(tokens),
+        }
+    }
+}

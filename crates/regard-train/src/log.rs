@@ -1,0 +1,187 @@
+//! `training_log.jsonl`: one JSON object a report, in the order of the updates.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::error::{Result, TrainError, io_error};
+use crate::validation::Validation;
+
+/// The name of the log in the directory of a run.
+pub const LOG_FILE: &str = "training_log.jsonl";
+
+/// What happened since the last record. `seconds` and `tokens_per_s` are the only fields that differ between two runs of
+/// one recipe.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Record {
+    /// The update, from 1.
+    pub step: u64,
+    /// The pass over the data, from 1.
+    pub epoch: u64,
+    /// Target tokens since the beginning of the training, end symbols included.
+    pub tokens: u64,
+    /// Seconds since the beginning of the training, pauses left out.
+    pub seconds: f64,
+    /// The training loss per target token since the last record, label smoothing included (natural logarithm).
+    pub loss: f64,
+    /// e to the training loss per target token, label smoothing left out.
+    pub perplexity: f64,
+    /// The learning rate of the update.
+    pub learning_rate: f64,
+    /// The norm of all gradients of the update, before clipping.
+    pub gradient_norm: f64,
+    /// Target tokens a second since the last record.
+    pub tokens_per_s: f64,
+    /// The verdict on the model after the update, where it was validated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub valid: Option<ValidRecord>,
+}
+
+/// A validation in the log.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ValidRecord {
+    /// The verdict.
+    #[serde(flatten)]
+    pub validation: Validation,
+    /// Whether it is the best so far.
+    pub best: bool,
+}
+
+/// The log of a run, open for appending.
+pub struct TrainingLog {
+    path: PathBuf,
+    file: File,
+    records: u64,
+}
+
+impl TrainingLog {
+    /// Opens the log in `directory`, keeping its first `keep` records: what came after a checkpoint is written again.
+    ///
+    /// # Errors
+    /// Where the file cannot be read or written, or has fewer records.
+    pub fn open(directory: &Path, keep: u64) -> Result<Self> {
+        let path = directory.join(LOG_FILE);
+        let kept = kept_lines(&path, keep)?;
+        let aside = directory.join(".training_log.jsonl.tmp");
+        let write = |kept: &[u8]| {
+            let mut file = File::create(&aside)?;
+            file.write_all(kept)?;
+            file.sync_all()?;
+            fs::rename(&aside, &path)?;
+            File::options().append(true).open(&path)
+        };
+        let file = write(&kept).map_err(io_error(&path))?;
+        Ok(Self { path, file, records: keep })
+    }
+
+    /// Writes a record.
+    ///
+    /// # Errors
+    /// Where the file cannot be written.
+    pub fn append(&mut self, record: &Record) -> Result<()> {
+        let json = serde_json::to_string(record).map_err(|error| io_error(&self.path)(error.into()))?;
+        self.file.write_all(format!("{json}\n").as_bytes()).map_err(io_error(&self.path))?;
+        self.records += 1;
+        Ok(())
+    }
+
+    /// Sees that what was written is on the disk.
+    ///
+    /// # Errors
+    /// Where it is not.
+    pub fn sync(&self) -> Result<()> {
+        self.file.sync_all().map_err(io_error(&self.path))
+    }
+
+    /// Records in the file.
+    #[must_use]
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+}
+
+fn kept_lines(path: &Path, keep: u64) -> Result<Vec<u8>> {
+    if keep == 0 {
+        return Ok(Vec::new());
+    }
+    let bytes = fs::read(path).map_err(io_error(path))?;
+    let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(place, _)| place + 1);
+    let end = ends.skip(keep as usize - 1).next();
+    let kept = end.and_then(|end| bytes.get(..end)).ok_or_else(|| TrainError::Damaged {
+        path: path.to_owned(),
+        reason: format!("fewer than the {keep} lines that were there at the checkpoint"),
+    })?;
+    Ok(kept.to_vec())
+}
+
+/// The `step` and `seconds` of the last complete record, and how many records there are; zeros where there is none.
+pub(crate) fn last_record(directory: &Path) -> (u64, f64, u64) {
+    let text = fs::read_to_string(directory.join(LOG_FILE)).unwrap_or_default();
+    let complete = text.rsplit_once('\n').map_or("", |(complete, _)| complete);
+    let last = complete.rsplit('\n').next().unwrap_or_default();
+    let last: serde_json::Value = serde_json::from_str(last).unwrap_or_default();
+    let records = if complete.is_empty() { 0 } else { 1 + complete.matches('\n').count() as u64 };
+    (last["step"].as_u64().unwrap_or(0), last["seconds"].as_f64().unwrap_or(0.0), records)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(step: u64) -> Record {
+        Record {
+            step,
+            epoch: 1,
+            tokens: 100 * step,
+            seconds: 0.5,
+            loss: 2.5,
+            perplexity: 9.0,
+            learning_rate: 0.001,
+            gradient_norm: 1.25,
+            tokens_per_s: 200.0,
+            valid: None,
+        }
+    }
+
+    #[test]
+    fn fields_in_their_order() {
+        let valid = Some(ValidRecord { validation: Validation::by_loss(0.0).with_bleu(50.0), best: true });
+        assert_eq!(
+            serde_json::to_string(&Record { valid, ..record(3) }).unwrap(),
+            r#"{"step":3,"epoch":1,"tokens":300,"seconds":0.5,"loss":2.5,"perplexity":9.0,"learning_rate":0.001,"gradient_norm":1.25,"tokens_per_s":200.0,"valid":{"loss":0.0,"perplexity":1.0,"bleu":50.0,"score":50.0,"best":true}}"#
+        );
+    }
+
+    #[test]
+    fn what_came_after_a_checkpoint_is_dropped() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join(LOG_FILE);
+        let mut log = TrainingLog::open(directory.path(), 0).unwrap();
+        for step in 1..=3 {
+            log.append(&record(step)).unwrap();
+        }
+        let whole = fs::read_to_string(&path).unwrap();
+        assert_eq!(last_record(directory.path()), (3, 0.5, 3));
+        // A kill in the middle of a line.
+        fs::write(&path, format!("{whole}{{\"step\":4,")).unwrap();
+        assert_eq!(last_record(directory.path()), (3, 0.5, 3));
+        let mut log = TrainingLog::open(directory.path(), 2).unwrap();
+        log.append(&record(3)).unwrap();
+        assert_eq!((log.records(), fs::read_to_string(&path).unwrap()), (3, whole));
+        assert!(TrainingLog::open(directory.path(), 9).err().unwrap().to_string().contains("fewer than the 9 lines"));
+    }
+
+    #[test]
+    fn p11_a_full_disk_is_reported() {
+        let full = Path::new("/dev/full");
+        if !full.exists() {
+            println!("skipped: no /dev/full (p11_a_full_disk_is_reported)");
+            return;
+        }
+        let file = File::options().append(true).open(full).unwrap();
+        let mut log = TrainingLog { path: full.to_owned(), file, records: 0 };
+        assert!(log.append(&record(1)).unwrap_err().to_string().starts_with("/dev/full: "));
+    }
+}

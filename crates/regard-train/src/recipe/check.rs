@@ -1,0 +1,57 @@
+//! What a recipe must not ask for.
+
+use super::{DataRecipe, Metric, Recipe, TokenizerRecipe, ValidationRecipe};
+use crate::config::Problem;
+
+impl Recipe {
+    /// The table and the problem of the first impossible value.
+    pub(super) fn check(&self) -> Result<(), (&'static str, Problem)> {
+        self.data.check().map_err(|problem| ("data", problem))?;
+        self.tokenizer.check().map_err(|problem| ("tokenizer", problem))?;
+        self.training.check().map_err(|problem| ("training", problem))?;
+        let validated = self.data.validation_text().is_some();
+        self.validation.check(validated).map_err(|problem| ("validation", problem))
+    }
+}
+
+impl DataRecipe {
+    pub(super) fn check(&self) -> Result<(), Problem> {
+        Problem::unless(self.max_length > 0, "max_length", || "0 must be at least 1".to_owned())?;
+        let files = [self.source.is_some(), self.target.is_some()];
+        Problem::unless(is_one_corpus(files, self.pairs.is_some()), "source", || {
+            "give source and target, or pairs alone".to_owned()
+        })?;
+        let files = [self.valid_source.is_some(), self.valid_target.is_some()];
+        let pairs = self.valid_pairs.is_some();
+        let nothing = files == [false, false] && !pairs;
+        Problem::unless(nothing || is_one_corpus(files, pairs), "valid_source", || {
+            "give valid_source and valid_target, or valid_pairs alone, or none of them".to_owned()
+        })
+    }
+}
+
+fn is_one_corpus(files: [bool; 2], pairs: bool) -> bool {
+    files == [!pairs, !pairs]
+}
+
+impl TokenizerRecipe {
+    fn check(&self) -> Result<(), Problem> {
+        Problem::unless(self.merges > 0, "merges", || "0 must be at least 1".to_owned())?;
+        Problem::unless(self.min_count > 0, "min_count", || "0 must be at least 1".to_owned())?;
+        let size = self.vocabulary_size.unwrap_or(usize::MAX);
+        Problem::unless(size > 4, "vocabulary_size", || {
+            format!("{size} must be at least 5: four special tokens and a word")
+        })
+    }
+}
+
+impl ValidationRecipe {
+    fn check(&self, validated: bool) -> Result<(), Problem> {
+        Problem::unless(self.beam_size > 0, "beam_size", || "0 must be at least 1".to_owned())?;
+        Problem::unless(self.max_lines != Some(0), "max_lines", || "0 must be at least 1".to_owned())?;
+        let needed = self.metric != Metric::Loss || self.patience > 0;
+        Problem::unless(validated || !needed, if self.patience > 0 { "patience" } else { "metric" }, || {
+            "needs a validation set: give data.valid_source and data.valid_target, or data.valid_pairs".to_owned()
+        })
+    }
+}

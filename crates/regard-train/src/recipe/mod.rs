@@ -1,0 +1,236 @@
+//! The recipe of a training run: the TOML file of `regard train`.
+
+mod check;
+mod parse;
+
+use std::path::{Path, PathBuf};
+
+use regard_model::{ModelConfig, Preset};
+use regard_text::{CorpusSource, Normalizer};
+use serde::{Deserialize, Serialize};
+
+use crate::config::TrainingConfig;
+use crate::error::Result;
+
+/// Everything that decides a training run. An unknown key is an error.
+///
+/// ```
+/// use regard_train::Recipe;
+/// let text = r#"
+///     [data]
+///     source = "train.en"
+///     target = "train.fr"
+///     [model]
+///     preset = "luong"
+///     encoder.hidden = 128
+///     decoder.hidden = 128
+///     [training]
+///     updates = 1000
+/// "#;
+/// let recipe = Recipe::parse(text, &["training.clip_norm=5".to_owned()])?;
+/// assert_eq!(recipe.training.clip_norm, 5.0);
+/// assert_eq!(recipe.model_config()?.encoder.hidden, 128);
+/// # Ok::<(), regard_train::TrainError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recipe {
+    /// Decides the first weights, the order of the data and all noise.
+    #[serde(default = "default_seed")]
+    pub seed: u64,
+    /// The text.
+    pub data: DataRecipe,
+    /// How text becomes tokens.
+    #[serde(default)]
+    pub tokenizer: TokenizerRecipe,
+    /// The network.
+    #[serde(default)]
+    pub model: ModelRecipe,
+    /// How it is trained.
+    pub training: TrainingConfig,
+    /// How it is judged on the way.
+    #[serde(default)]
+    pub validation: ValidationRecipe,
+}
+
+fn default_seed() -> u64 {
+    1
+}
+
+/// The text of a training run: two files a set, or one TSV.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DataRecipe {
+    /// The source side, one sentence a line.
+    pub source: Option<PathBuf>,
+    /// The target side.
+    pub target: Option<PathBuf>,
+    /// Both sides in one file: source, tab, target.
+    pub pairs: Option<PathBuf>,
+    /// The source side for validation.
+    pub valid_source: Option<PathBuf>,
+    /// The target side for validation.
+    pub valid_target: Option<PathBuf>,
+    /// Both sides for validation.
+    pub valid_pairs: Option<PathBuf>,
+    /// The code of the source language, such as `en`.
+    pub source_language: Option<String>,
+    /// The code of the target language.
+    pub target_language: Option<String>,
+    /// Pairs with more tokens on a side are left out of the training, and counted.
+    #[serde(default = "default_max_length")]
+    pub max_length: usize,
+}
+
+fn default_max_length() -> usize {
+    100
+}
+
+/// How text becomes tokens.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TokenizerRecipe {
+    /// What a token is.
+    pub kind: TokenizerKind,
+    /// Merges that byte-pair encoding learns.
+    pub merges: usize,
+    /// One tokenizer, learned on both sides; the vocabularies stay apart unless the model ties all embeddings.
+    pub joint: bool,
+    /// The most tokens of a vocabulary, special ones included; all where it is not given.
+    pub vocabulary_size: Option<usize>,
+    /// Rarer tokens are unknown.
+    pub min_count: u64,
+    /// Unicode normalisation before anything else.
+    pub normalizer: Normalizer,
+}
+
+impl Default for TokenizerRecipe {
+    fn default() -> Self {
+        Self {
+            kind: TokenizerKind::Bpe,
+            merges: 8000,
+            joint: true,
+            vocabulary_size: None,
+            min_count: 1,
+            normalizer: Normalizer::None,
+        }
+    }
+}
+
+/// What a token is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TokenizerKind {
+    /// A piece of a word, learned by byte-pair encoding.
+    Bpe,
+    /// What stands between spaces.
+    Word,
+    /// A character.
+    Character,
+}
+
+/// A preset and what is different from it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ModelRecipe {
+    /// Where the configuration starts.
+    #[serde(default = "default_preset")]
+    pub preset: Preset,
+    /// Fields of [`ModelConfig`], nested as it is, that replace the preset's.
+    #[serde(flatten)]
+    pub changes: serde_json::Map<String, serde_json::Value>,
+}
+
+fn default_preset() -> Preset {
+    Preset::Bahdanau
+}
+
+impl Default for ModelRecipe {
+    fn default() -> Self {
+        Self { preset: default_preset(), changes: serde_json::Map::new() }
+    }
+}
+
+/// How a model is judged on the way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ValidationRecipe {
+    /// Which number decides what the best model is.
+    pub metric: Metric,
+    /// Beams of the translations that BLEU is computed from.
+    pub beam_size: usize,
+    /// Training ends after so many validations in a row without a better one; 0 for never.
+    pub patience: u64,
+    /// Only the first lines of the validation set are used; all where it is not given.
+    pub max_lines: Option<usize>,
+}
+
+impl Default for ValidationRecipe {
+    fn default() -> Self {
+        Self { metric: Metric::Loss, beam_size: 5, patience: 0, max_lines: None }
+    }
+}
+
+/// Which number decides what the best model is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Metric {
+    /// -log p per token, the lower the better.
+    Loss,
+    /// BLEU of beam output, the higher the better.
+    Bleu,
+    /// Token accuracy under teacher forcing minus that in free running, the lower the better.
+    ExposureGap,
+}
+
+impl Recipe {
+    /// The configuration of the model.
+    ///
+    /// # Errors
+    /// Where `[model]` has an unknown key or an impossible value.
+    pub fn model_config(&self) -> Result<ModelConfig> {
+        let changes = serde_json::Value::Object(self.model.changes.clone());
+        Ok(self.model.preset.config().with_changes(&changes)?)
+    }
+
+    /// Reads relative paths of the data from `directory`, where the recipe lies.
+    pub fn resolve_paths(&mut self, directory: &Path) {
+        let data = &mut self.data;
+        let training = [&mut data.source, &mut data.target, &mut data.pairs];
+        let validation = [&mut data.valid_source, &mut data.valid_target, &mut data.valid_pairs];
+        for path in training.into_iter().chain(validation).flatten() {
+            // An absolute path replaces the directory.
+            *path = directory.join(&*path);
+        }
+    }
+}
+
+impl DataRecipe {
+    /// The training text.
+    ///
+    /// # Errors
+    /// Where not exactly one of a pair of files and a TSV is given; a parsed recipe has been checked for it.
+    pub fn training_text(&self) -> Result<CorpusSource> {
+        self.check().map_err(|problem| parse::impossible(None, "data", problem))?;
+        let text = corpus(self.source.as_ref(), self.target.as_ref(), self.pairs.as_ref());
+        // The check has seen that it is there.
+        text.ok_or(crate::TrainError::NoPairs)
+    }
+
+    /// The validation text, if there is one.
+    #[must_use]
+    pub fn validation_text(&self) -> Option<CorpusSource> {
+        corpus(self.valid_source.as_ref(), self.valid_target.as_ref(), self.valid_pairs.as_ref())
+    }
+}
+
+fn corpus(
+    source: Option<&PathBuf>,
+    target: Option<&PathBuf>,
+    pairs: Option<&PathBuf>,
+) -> Option<CorpusSource> {
+    match (source, target, pairs) {
+        (Some(source), Some(target), _) => Some(CorpusSource::files(source, target)),
+        (_, _, Some(pairs)) => Some(CorpusSource::tsv(pairs)),
+        _ => None,
+    }
+}

@@ -1,0 +1,80 @@
+//! Text and overrides → a checked recipe, with errors that say where.
+
+use serde::Deserialize;
+use toml::de::{DeTable, DeValue};
+use toml::{Table, Value};
+
+use super::Recipe;
+use crate::config::Problem;
+use crate::error::{Result, TrainError};
+
+impl Recipe {
+    /// Reads a recipe. Each override is `dotted.key=value`, the value written as in TOML; what is not TOML is a string.
+    ///
+    /// # Errors
+    /// With the key and, where it stands in `text`, the line: bad syntax, an unknown key, a wrong type, or an impossible
+    /// value with what is allowed.
+    pub fn parse(text: &str, overrides: &[String]) -> Result<Self> {
+        let mut table: Table = toml::from_str(text).map_err(|error| TrainError::Recipe(error.to_string()))?;
+        for setting in overrides {
+            apply(&mut table, setting)?;
+        }
+        let recipe = Self::deserialize(table).map_err(|error| {
+            // The same fault in the text itself has a line.
+            let located = toml::from_str::<Self>(text).err();
+            let located = located.filter(|located| located.message() == error.message());
+            TrainError::Recipe(located.unwrap_or(error).to_string())
+        })?;
+        recipe.check().map_err(|(table, problem)| {
+            let key = format!("{table}.{}", problem.key);
+            impossible(line_of(text, &key), table, problem)
+        })?;
+        recipe.model_config()?;
+        Ok(recipe)
+    }
+}
+
+/// The error of a problem in a table.
+pub(super) fn impossible(line: Option<usize>, table: &str, problem: Problem) -> TrainError {
+    TrainError::Impossible { line, key: format!("{table}.{}", problem.key), reason: problem.reason }
+}
+
+/// Sets one dotted key of a table.
+fn apply(table: &mut Table, setting: &str) -> Result<()> {
+    let refuse = |reason: String| TrainError::Recipe(format!("--set {setting}: {reason}"));
+    let (path, text) = setting.split_once('=').ok_or_else(|| refuse("write it as key=value".to_owned()))?;
+    let mut keys: Vec<&str> = path.trim().split('.').collect();
+    let Some(last) = keys.pop().filter(|last| !last.is_empty() && !keys.contains(&"")) else {
+        return Err(refuse("an empty key; write it as training.updates=1000".to_owned()));
+    };
+    let mut table = table;
+    for key in keys {
+        let inner = table.entry(key).or_insert_with(|| Value::Table(Table::new()));
+        table = inner.as_table_mut().ok_or_else(|| refuse(format!("{key} is a value and has no keys below it")))?;
+    }
+    table.insert(last.to_owned(), value(text.trim()));
+    Ok(())
+}
+
+fn value(text: &str) -> Value {
+    let parsed = toml::from_str::<Table>(&format!("value = {text}")).ok();
+    let parsed = parsed.filter(|table| table.len() == 1).and_then(|mut table| table.remove("value"));
+    parsed.unwrap_or_else(|| Value::String(text.to_owned()))
+}
+
+/// The line, from 1, where a dotted key stands.
+fn line_of(text: &str, path: &str) -> Option<usize> {
+    let document = DeTable::parse(text).ok()?;
+    let mut table = document.get_ref();
+    let mut start = None;
+    for key in path.split('.') {
+        let (name, value) = table.iter().find(|(name, _)| name.get_ref().as_ref() == key)?;
+        start = Some(name.span().start);
+        match value.get_ref() {
+            DeValue::Table(inner) => table = inner,
+            _ => break,
+        }
+    }
+    let before = text.as_bytes().get(..start?)?;
+    Some(1 + before.iter().filter(|&&byte| byte == b'\n').count())
+}

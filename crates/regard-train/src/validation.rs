@@ -1,0 +1,130 @@
+//! How a model is judged during training. Translating is not this crate's business: who wants BLEU brings a
+//! [`Validator`] of their own.
+
+use regard_model::{Seq2Seq, Training};
+use regard_tensor::{Tape, Threads};
+use regard_text::{Batch, BatchSize, Pair, Sampler};
+use serde::Serialize;
+
+use crate::error::{Result, TrainError};
+
+/// Judges a model.
+pub trait Validator {
+    /// The verdict on a model after an update.
+    ///
+    /// # Errors
+    /// Where the model cannot be run.
+    fn validate(
+        &mut self,
+        model: &dyn Seq2Seq,
+        step: u64,
+    ) -> std::result::Result<Validation, Box<dyn std::error::Error + Send + Sync>>;
+}
+
+/// The verdict on a model.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Validation {
+    /// -log p per target token (natural logarithm, end symbols included, no smoothing, no noise).
+    pub loss: f64,
+    /// e to the loss.
+    pub perplexity: f64,
+    /// BLEU of translations, from 0 to 100, where it was computed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bleu: Option<f64>,
+    /// Token accuracy under teacher forcing minus that in free running, where it was computed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exposure_gap: Option<f64>,
+    /// The number that decides which model is the best.
+    pub score: f64,
+    /// Whether a higher score is better.
+    #[serde(skip)]
+    pub higher_is_better: bool,
+}
+
+impl Validation {
+    /// A verdict by the loss.
+    #[must_use]
+    pub fn by_loss(loss: f64) -> Self {
+        Self { loss, perplexity: loss.exp(), bleu: None, exposure_gap: None, score: loss, higher_is_better: false }
+    }
+
+    /// The verdict with BLEU, which now decides.
+    #[must_use]
+    pub fn with_bleu(self, bleu: f64) -> Self {
+        Self { bleu: Some(bleu), score: bleu, higher_is_better: true, ..self }
+    }
+
+    /// The verdict with an exposure gap, which now decides.
+    #[must_use]
+    pub fn with_exposure_gap(self, gap: f64) -> Self {
+        Self { exposure_gap: Some(gap), score: gap, higher_is_better: false, ..self }
+    }
+}
+
+/// Judges a model by its loss on pairs that it was not trained on.
+pub struct LossValidator {
+    batches: Vec<Batch>,
+    threads: Threads,
+}
+
+impl LossValidator {
+    /// A validator on these pairs, in batches of the given size, in order.
+    ///
+    /// # Errors
+    /// Where there is no pair.
+    pub fn new(pairs: &[Pair], size: BatchSize, threads: &Threads) -> Result<Self> {
+        if pairs.is_empty() {
+            return Err(TrainError::NoValidationPairs);
+        }
+        let batches = Sampler::new(pairs.iter().map(Pair::lengths).collect(), size, 0).in_order();
+        let batches = batches.iter().map(|indices| Batch::collate(pairs, indices)).collect();
+        Ok(Self { batches, threads: threads.clone() })
+    }
+
+    /// -log p per target token: Σ over all tokens, divided by their number.
+    ///
+    /// # Errors
+    /// Where the model cannot be run.
+    pub fn loss(&self, model: &dyn Seq2Seq) -> Result<f64> {
+        let weights = model.parameters().constants();
+        let (mut sum, mut tokens) = (0.0, 0);
+        for batch in &self.batches {
+            let tape = Tape::inference(&self.threads);
+            let training =
+                Training { tape: &tape, weights: &weights, noise: None, label_smoothing: 0.0, factor: 1.0 };
+            let output = model.loss(&training, batch)?;
+            sum += output.negative_log_likelihood;
+            tokens += output.tokens;
+        }
+        Ok(sum / tokens as f64)
+    }
+}
+
+impl Validator for LossValidator {
+    fn validate(
+        &mut self,
+        model: &dyn Seq2Seq,
+        _step: u64,
+    ) -> std::result::Result<Validation, Box<dyn std::error::Error + Send + Sync>> {
+        Ok(Validation::by_loss(self.loss(model)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn p19_an_empty_set_is_an_error_and_no_nan() {
+        let error = LossValidator::new(&[], BatchSize::Sentences(4), &Threads::single()).err().unwrap();
+        assert!(error.to_string().contains("no pairs to validate on"));
+    }
+
+    #[test]
+    fn the_last_metric_decides() {
+        let verdict = Validation::by_loss(2.0).with_bleu(30.0);
+        assert!(verdict.higher_is_better && (verdict.score - 30.0).abs() < f64::EPSILON);
+        let json = serde_json::to_string(&Validation::by_loss(0.0)).unwrap();
+        assert_eq!(json, r#"{"loss":0.0,"perplexity":1.0,"score":0.0}"#);
+    }
+}

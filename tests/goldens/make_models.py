@@ -1,0 +1,171 @@
+"""Writes crates/regard-model/tests/data/models.json: loss and gradients of recurrent models in plain PyTorch, float64.
+
+A case is a preset, the changes to its configuration, the loss of one batch and the gradient of each weight. The weights
+are not stored: `draw` makes them from their names, and the test in Rust does the same. A gradient is a shape and the
+base64 of little-endian float32.
+
+    python tests/goldens/make_models.py
+"""
+
+import base64
+import itertools
+import json
+import math
+from pathlib import Path
+
+import torch
+
+from reference_model import PRESETS, ReferenceModel, changed, weight_shapes
+
+FILE = Path(__file__).resolve().parents[2] / "crates/regard-model/tests/data/models.json"
+VOCABULARIES = (9, 11)
+# Ids without BOS and EOS: sentences of different lengths, among them a source and a target of EOS alone.
+BATCH = [([5, 8, 4, 6, 1, 7], [9, 4, 10, 6]), ([], [7, 5]), ([6, 4, 4], [])]
+SMALL = {
+    "embedding": 7,
+    "encoder": {"hidden": 5},
+    "decoder": {"hidden": 6, "readout_width": 4},
+    "attention": {"width": 3, "radius": 2},
+}
+CELLS = ["lstm", "gru_reset_after", "gru_reset_before"]
+QUERIES = ["previous", "current", "intermediate"]
+CASES = []
+
+
+def draw(name, shape):
+    """Weights within ±5/16 (gains: around 1) that float32 holds exactly: a linear congruential generator started at
+    the 32-bit FNV-1a hash of the name."""
+    state = 0x811C9DC5
+    for byte in name.encode():
+        state = (state ^ byte) * 0x01000193 % 2**32
+    values = []
+    for _ in range(math.prod(shape)):
+        state = (state * 1664525 + 1013904223) % 2**32
+        values.append(((state >> 12) / 2**19 - 1) * 5 / 16 + name.endswith(".gain"))
+    return torch.tensor(values).reshape(shape)
+
+
+def stored(gradient):
+    return [list(gradient.shape), base64.b64encode(gradient.float().numpy().astype("<f4").tobytes()).decode()]
+
+
+def case(name, preset, changes, smoothing=0.0, factor=1.0):
+    changes = changed(SMALL, changes)
+    config = changed(PRESETS[preset], changes)
+    tied = config["tied_embeddings"] == "all"
+    vocabularies = VOCABULARIES[1:] * 2 if tied else VOCABULARIES
+    weights = {n: draw(n, s).requires_grad_() for n, s in weight_shapes(config, *vocabularies).items()}
+    model = ReferenceModel(config, weights)
+    sentences = [model.loss(source, target, smoothing) for source, target in BATCH]
+    loss = factor * sum(loss for loss, _ in sentences)
+    gradients = torch.autograd.grad(loss, weights.values())
+    CASES.append(
+        {
+            "name": name,
+            "preset": preset,
+            "changes": changes,
+            "vocabularies": vocabularies,
+            "label_smoothing": smoothing,
+            "factor": factor,
+            "loss": loss.item(),
+            "negative_log_likelihood": sum(plain for _, plain in sentences).item(),
+            "gradients": {name: stored(gradient) for name, gradient in zip(weights, gradients)},
+        }
+    )
+
+
+def attentions():
+    """Each score with each window; cells and queries take turns."""
+    turns = zip(itertools.cycle(CELLS), itertools.cycle(["current", "intermediate", "previous", "intermediate", "current"]))
+    for score, window in itertools.product(["additive", "dot", "scaled_dot", "general", "concat"], ["global", "local_m", "local_p"]):
+        cell, query = next(turns)
+        changes = {"cell": cell, "attention": {"score": score, "window": window, "query": query}}
+        changes["decoder"] = {"hidden": 10} if "dot" in score else {}
+        case(f"{score} {window}", "bahdanau", changes, smoothing=0.1 if window == "local_p" else 0.0)
+
+
+def cells():
+    """Each cell, with layer normalisation and without, under each query, in two layers with input feeding."""
+    for cell, norm, query in itertools.product(CELLS, [False, True], QUERIES):
+        changes = {
+            "cell": cell,
+            "layer_norm": norm,
+            "decoder": {"layers": 2, "input_feeding": True, "readout": "tanh", "readout_state": "current"},
+            "attention": {"query": query, "query_layer": "bottom" if query == "intermediate" or norm else "top"},
+        }
+        changes["decoder"]["context_layers"] = "all" if cell != "gru_reset_after" else "first"
+        case(f"{cell}{' normed' if norm else ''}, {query}", "bahdanau", changes)
+
+
+def presets():
+    last = {"decoder": {"hidden": 5}}
+    case("preset bahdanau", "bahdanau", {}, smoothing=0.1, factor=0.125)
+    case("preset cho", "cho", {}, smoothing=0.1)
+    case("preset sutskever", "sutskever", last)
+    case("preset luong", "luong", last, smoothing=0.1)
+    case("preset gnmt", "gnmt", {"encoder": {"layers": 4}, "decoder": {"hidden": 5, "layers": 4}})
+    now = {"query": "current", "query_layer": "bottom"}
+    layers = {"encoder": {"layers": 4}, "decoder": {"hidden": 5, "layers": 4}}
+    case("gnmt, current state", "gnmt", layers | {"attention": now})
+
+
+def states():
+    """Every initial state, and the source reversed under readers in one and two directions."""
+    lstm = {"cell": "lstm", "encoder": {"layers": 2}}
+    for state in ["zero", "bridge", "backward_bridge"]:
+        case(f"initial {state}", "bahdanau", lstm | {"decoder": {"layers": 2, "initial_state": state}})
+    for name, both, hidden in [
+        ("side by side", "all", 10),
+        ("backward", "all", 5),
+        ("forward", "none", 5),
+        ("bottom", "bottom", 5),
+    ]:
+        changes = {"encoder": {"layers": 2, "bidirectional": both}}
+        changes["decoder"] = {"layers": 2, "hidden": hidden, "initial_state": "last"}
+        for cell in CELLS[:2] if name == "side by side" else CELLS[:1]:
+            case(f"initial last, {name}, {cell}", "bahdanau", changes | {"cell": cell})
+    for both in ["none", "bottom", "all"]:
+        changes = {"encoder": {"layers": 2, "bidirectional": both, "reverse_source": True}}
+        changes["decoder"] = {"initial_state": "bridge"}
+        case(f"reversed, {both}", "bahdanau", changes | {"attention": {"window": "local_m", "radius": 1}})
+
+
+def readouts():
+    for readout, state in itertools.product(["linear", "attentional", "tanh", "maxout"], ["previous", "current"]):
+        changes = {"decoder": {"readout": readout, "readout_state": state, "input_feeding": readout != "maxout"}}
+        # Nothing would see the context if it came after the state that a linear readout hands on.
+        changes["attention"] = {"query": "previous" if readout == "linear" else "current"}
+        case(f"{readout} readout of the {state} state", "bahdanau", changes)
+    for readout in ["linear", "attentional", "tanh"]:
+        changes = {"decoder": {"readout": readout, "layers": 2, "context_layers": "all", "input_feeding": True}}
+        case(f"every step, {readout}", "cho", changes | {"cell": "lstm", "encoder": {"bidirectional": "all"}})
+    for readout in ["tanh", "maxout"]:
+        changes = {"decoder": {"hidden": 5, "layers": 2, "readout": readout}, "encoder": {"layers": 2}}
+        case(f"once, {readout}", "sutskever", changes)
+
+
+def tied():
+    for kind in ["target_output", "all"]:
+        case(f"tied {kind}, linear", "bahdanau", {"tied_embeddings": kind, "decoder": {"hidden": 7, "readout": "linear"}})
+        case(f"tied {kind}, maxout", "bahdanau", {"tied_embeddings": kind, "decoder": {"readout_width": 7}}, smoothing=0.1)
+
+
+def residuals():
+    decoder = {"hidden": 7, "layers": 3, "readout": "tanh", "context_layers": "all"}
+    for start, query in [(1, "current"), (1, "intermediate"), (2, "previous"), (3, "current")]:
+        for layer in ["bottom", "top"] if query == "current" else ["bottom"]:
+            changes = {"residual_from": start, "encoder": {"layers": 3, "hidden": 7, "bidirectional": "none"}}
+            changes |= {"decoder": decoder | {"initial_state": "last"}, "attention": {"query": query, "query_layer": layer}}
+            case(f"residual from {start}, {query}, {layer}", "bahdanau", changes | {"cell": "gru_reset_after"})
+    changes = {"residual_from": 2, "encoder": {"layers": 3}, "decoder": {"initial_state": "bridge", "layers": 2}}
+    case("residual, every step, both directions", "cho", changes | {"cell": "lstm"})
+    changes["encoder"] = {"layers": 2, "bidirectional": "all"}
+    case("residual in both directions", "bahdanau", changes | {"cell": "lstm", "layer_norm": True})
+
+
+for group in [attentions, cells, presets, states, readouts, tied, residuals]:
+    group()
+lines = ",\n".join(json.dumps(case, separators=(",", ":")) for case in CASES)
+batch = json.dumps([{"source": source, "target": target} for source, target in BATCH])
+FILE.write_text(f'{{"batch":{batch},\n"cases":[\n{lines}\n]}}\n')
+print(f"{FILE}: {len(CASES)} cases, {FILE.stat().st_size} bytes")
