@@ -34,6 +34,7 @@ BAHDANAU = {
     "attention": {
         "score": "additive",
         "width": 256,
+        "bias": False,
         "query": "previous",
         "query_layer": "top",
         "window": "global",
@@ -42,17 +43,17 @@ BAHDANAU = {
 }
 
 
-def changed(config, changes):
+def merged(config, changes):
     """The configuration with the keys of a nested dictionary replaced."""
     config = copy.deepcopy(config)
     for key, value in changes.items():
-        config[key] = changed(config[key], value) if isinstance(value, dict) else value
+        config[key] = merged(config.get(key, {}), value) if isinstance(value, dict) else value
     return config
 
 
 PRESETS = {
     "bahdanau": BAHDANAU,
-    "cho": changed(
+    "cho": merged(
         BAHDANAU,
         {
             "encoder": {"bidirectional": "none"},
@@ -60,7 +61,7 @@ PRESETS = {
             "context": "every_step",
         },
     ),
-    "sutskever": changed(
+    "sutskever": merged(
         BAHDANAU,
         {
             "cell": "lstm",
@@ -69,7 +70,7 @@ PRESETS = {
             "context": "once",
         },
     ),
-    "luong": changed(
+    "luong": merged(
         BAHDANAU,
         {
             "cell": "lstm",
@@ -84,7 +85,7 @@ PRESETS = {
             "attention": {"score": "general", "query": "current"},
         },
     ),
-    "gnmt": changed(
+    "gnmt": merged(
         BAHDANAU,
         {
             "cell": "lstm",
@@ -117,13 +118,14 @@ def encoder_width(config, layer):
 
 def sizes(config):
     top = config["encoder"]["layers"] - 1
-    readout = config["decoder"]["readout"]
+    hidden, memory = config["decoder"]["hidden"], encoder_width(config, top)
+    readouts = {"linear": hidden, "concat": hidden + memory}
     return SimpleNamespace(
         embedding=config["embedding"],
         encoder=config["encoder"]["hidden"],
-        decoder=config["decoder"]["hidden"],
-        memory=encoder_width(config, top),
-        readout=config["decoder"]["hidden"] if readout == "linear" else config["decoder"]["readout_width"],
+        decoder=hidden,
+        memory=memory,
+        readout=readouts.get(config["decoder"]["readout"], config["decoder"]["readout_width"]),
         attention=config["attention"]["width"],
         layers=config["decoder"]["layers"],
     )
@@ -152,16 +154,18 @@ def cell_shapes(config, prefix, input, hidden, context=None, feed=None):
     cell = config["cell"]
     gates = 4 * hidden if cell == "lstm" else 3 * hidden
     rows = {"lstm": 4, "gru_reset_after": 3, "gru_reset_before": 2}[cell] * hidden
-    shapes = {"input.weight": [gates, input], "input.bias": [gates], "hidden.weight": [rows, hidden]}
+    shapes = {"input.weight": [gates, input], "hidden.weight": [rows, hidden]}
     if context:
         shapes["context.weight"] = [gates, context]
     if feed:
         shapes["feed.weight"] = [gates, feed]
-    if cell == "gru_reset_after":
-        shapes["hidden.bias"] = [rows]
     if cell == "gru_reset_before":
         shapes["candidate.weight"] = [hidden, hidden]
-    if config["layer_norm"]:
+    if not config["layer_norm"]:
+        shapes["input.bias"] = [gates]
+        if cell == "gru_reset_after":
+            shapes["hidden.bias"] = [rows]
+    else:
         norms = {"input_norm": gates, "hidden_norm": rows}
         if cell == "lstm":
             norms["cell_norm"] = hidden
@@ -224,6 +228,8 @@ def attention_shapes(config):
         shapes["attention.query.weight"] = [size.attention, size.decoder]
         shapes["attention.key.weight"] = [size.attention, size.memory]
         shapes["attention.score.weight"] = [size.attention]
+        if config["attention"]["bias"]:
+            shapes["attention.query.bias"] = [size.attention]
     if score == "general":
         shapes["attention.key.weight"] = [size.decoder, size.memory]
     if config["attention"]["window"] == "local_p":
@@ -234,7 +240,7 @@ def attention_shapes(config):
 
 def readout_shapes(config):
     size, readout = sizes(config), config["decoder"]["readout"]
-    if readout == "linear":
+    if readout in ("linear", "concat"):
         return {}
     rows = 2 * size.readout if readout == "maxout" else size.readout
     shapes = {"readout.state.weight": [rows, size.decoder]}
@@ -366,6 +372,8 @@ class ReferenceModel:
         if kind == "linear":
             return output
         state = previous if self.config["decoder"]["readout_state"] == "previous" else output
+        if kind == "concat":
+            return torch.cat([state, context])
         x = self["readout.state.weight"] @ state
         if context is not None:
             x = x + self["readout.context.weight"] @ context
@@ -396,6 +404,8 @@ class ReferenceModel:
         kind = self.config["attention"]["score"]
         if kind in ("additive", "concat"):
             hidden = self["attention.query.weight"] @ query + self["attention.key.weight"] @ key
+            if self.config["attention"]["bias"]:
+                hidden = hidden + self["attention.query.bias"]
             return self["attention.score.weight"] @ hidden.tanh()
         if kind == "general":
             return query @ (self["attention.key.weight"] @ key)
@@ -406,23 +416,25 @@ class ReferenceModel:
     def cell(self, prefix, state, inputs):
         """The next (h, c); c means nothing for a GRU."""
         x = sum(self[f"{prefix}{name}.weight"] @ value for name, value in inputs.items())
-        x = self.norm(prefix, "input", x) + self[f"{prefix}input.bias"]
-        u = self.norm(prefix, "hidden", self[f"{prefix}hidden.weight"] @ state[0])
+        u = self[f"{prefix}hidden.weight"] @ state[0]
+        if self.config["layer_norm"]:
+            x, u = self.norm(prefix, "input", x), self.norm(prefix, "hidden", u)
+        else:
+            x = x + self[f"{prefix}input.bias"]
         return getattr(self, self.config["cell"])(prefix, state, x, u)
 
     def norm(self, prefix, name, x):
-        if not self.config["layer_norm"]:
-            return x
         normal = (x - x.mean()) / torch.sqrt(((x - x.mean()) ** 2).mean() + 1e-5)
         return normal * self[f"{prefix}{name}_norm.gain"] + self[f"{prefix}{name}_norm.bias"]
 
     def lstm(self, prefix, state, x, u):
         i, f, g, o = (x + u).chunk(4)
         c = f.sigmoid() * state[1] + i.sigmoid() * g.tanh()
-        return o.sigmoid() * self.norm(prefix, "cell", c).tanh(), c
+        return o.sigmoid() * (self.norm(prefix, "cell", c) if self.config["layer_norm"] else c).tanh(), c
 
     def gru_reset_after(self, prefix, state, x, u):
-        u = u + self[f"{prefix}hidden.bias"]
+        if not self.config["layer_norm"]:
+            u = u + self[f"{prefix}hidden.bias"]
         (xr, xz, xn), (ur, uz, un) = x.chunk(3), u.chunk(3)
         r, z = (xr + ur).sigmoid(), (xz + uz).sigmoid()
         n = (xn + r * un).tanh()
@@ -431,5 +443,6 @@ class ReferenceModel:
     def gru_reset_before(self, prefix, state, x, u):
         (xr, xz, xn), (ur, uz) = x.chunk(3), u.chunk(2)
         r, z = (xr + ur).sigmoid(), (xz + uz).sigmoid()
-        n = (xn + self.norm(prefix, "candidate", self[f"{prefix}candidate.weight"] @ (r * state[0]))).tanh()
+        un = self[f"{prefix}candidate.weight"] @ (r * state[0])
+        n = (xn + (self.norm(prefix, "candidate", un) if self.config["layer_norm"] else un)).tanh()
         return (1 - z) * n + z * state[0], state[1]

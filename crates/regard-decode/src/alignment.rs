@@ -71,7 +71,11 @@ mod tests {
 
     #[test]
     fn only_tokens_are_linked() {
-        assert_eq!(hard_alignment(&[vec![0.25, 0.25, 0.5]], 1), [(0, 0)], "the first of equal ones, never the end");
+        assert_eq!(
+            hard_alignment(&[vec![0.25, 0.25, 0.5]], 1),
+            [(0, 0)],
+            "the first of equal ones, never the end"
+        );
         assert_eq!(hard_alignment(&[vec![1.0]], 1), [], "a source of nothing but its end");
         assert_eq!(hard_alignment(&[vec![0.0, 0.0, 1.0], vec![0.0, 0.1, 0.9]], 2), [(1, 1)]);
         assert_eq!(hard_alignment(&[], 0), []);

@@ -10,7 +10,9 @@ pub enum DecodeError {
     #[error("search options: {0}")]
     Options(String),
     /// Something needs attention weights and the model has none.
-    #[error("{wanted} needs attention weights, and this model hands the source over as one fixed vector: leave it out or take a model with attention")]
+    #[error(
+        "{wanted} needs attention weights, and this model hands the source over as one fixed vector: leave it out or take a model with attention"
+    )]
     NoAttention {
         /// What was asked for.
         wanted: &'static str,
@@ -45,7 +47,9 @@ pub enum DecodeError {
         vocabulary: usize,
     },
     /// Model and vocabulary do not belong together.
-    #[error("the model writes {model} different tokens but its target vocabulary has {vocabulary}: the files do not belong together")]
+    #[error(
+        "the model writes {model} different tokens but its target vocabulary has {vocabulary}: the files do not belong together"
+    )]
     Vocabulary {
         /// Target ids of the model.
         model: usize,

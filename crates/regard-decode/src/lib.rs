@@ -13,6 +13,28 @@
 //! the start symbol are never written, nothing follows the end symbol, and the end symbol is no part of a text.
 //!
 //! n, the length in every formula and limit, counts the end symbol.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use regard_decode::{MaxLength, SearchOptions, TranslateOptions, Translator, pharaoh};
+//! use regard_model::{Preset, RecurrentModel};
+//! use regard_tensor::Threads;
+//! use regard_text::{Normalizer, Pipeline, Tokenizer};
+//!
+//! let pipeline = |line: &str| Pipeline::build(Normalizer::None, Tokenizer::Word, [line], None, 1);
+//! let (source, target) = (pipeline("the black cat"), pipeline("le chat noir"));
+//! let model = RecurrentModel::new(&Preset::Bahdanau.config(), 7, 7, 1)?; // not trained
+//! let translator = Translator::new(Arc::new(model), source, target, Threads::single())?;
+//!
+//! let search = SearchOptions { attention: true, max_length: MaxLength::Fixed(4), ..SearchOptions::default() };
+//! let options = TranslateOptions { search, ..TranslateOptions::default() };
+//! let translations = translator.translate(&["the cat", " "], &options)?;
+//! assert_eq!(translations[0].source_tokens, ["the", "cat", "</s>"]);
+//! assert_eq!(translations[1].text(), "");
+//! let best = &translations[0].candidates[0];
+//! println!("{} ||| {}", best.text, pharaoh(best.alignment.as_deref().unwrap_or_default()));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod alignment;
 mod beam;

@@ -89,6 +89,10 @@ impl Decoding<'_> {
 
 impl From<Path> for Score {
     fn from(path: Path) -> Self {
-        Self { log_prob: path.log_prob, attention: path.attention_rows(), token_log_probs: path.token_log_probs }
+        Self {
+            log_prob: path.log_prob,
+            attention: path.attention_rows(),
+            token_log_probs: path.token_log_probs,
+        }
     }
 }

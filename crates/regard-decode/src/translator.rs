@@ -58,7 +58,12 @@ impl Translator {
     ///
     /// # Errors
     /// [`DecodeError::Vocabulary`] where the target vocabulary has another size than the model's output.
-    pub fn new(model: Arc<dyn Seq2Seq>, source: Pipeline, target: Pipeline, threads: Threads) -> Result<Self> {
+    pub fn new(
+        model: Arc<dyn Seq2Seq>,
+        source: Pipeline,
+        target: Pipeline,
+        threads: Threads,
+    ) -> Result<Self> {
         let (writes, vocabulary) = (model.target_vocabulary(), target.vocabulary.len());
         if writes != vocabulary {
             return Err(DecodeError::Vocabulary { model: writes, vocabulary });
@@ -118,7 +123,8 @@ impl Translator {
         let search = SearchOptions { attention, ..options.search };
         let decoding = Decoding { hook, cancel, ..self.decoding() };
         let sources: Vec<Source> = lines.iter().map(|line| self.read(line)).collect();
-        let mut order: Vec<usize> = (0..sources.len()).filter(|&line| !sources[line].ids.is_empty()).collect();
+        let mut order: Vec<usize> =
+            (0..sources.len()).filter(|&line| !sources[line].ids.is_empty()).collect();
         order.sort_by_key(|&line| sources[line].ids.len());
         let mut found = vec![Vec::new(); sources.len()];
         for batch in order.chunks(options.batch_size) {
@@ -155,7 +161,8 @@ impl Translator {
         for batch in order.chunks(batch_size) {
             let source = Padded::from_sentences(batch.iter().map(|&pair| sources[pair].as_slice()));
             let target = Padded::from_sentences(batch.iter().map(|&pair| targets[pair].as_slice()));
-            let scores = decoding.score(&source, &target, attention).map_err(|error| error.in_whole(batch))?;
+            let scores =
+                decoding.score(&source, &target, attention).map_err(|error| error.in_whole(batch))?;
             found.extend(batch.iter().copied().zip(scores));
         }
         found.sort_by_key(|&(pair, _)| pair);
@@ -183,12 +190,18 @@ impl Translator {
         if list.is_empty() {
             return Translation::blank(options.search.attention);
         }
-        let candidates = list.into_iter().map(|hypothesis| self.candidate(&source, hypothesis, options)).collect();
+        let candidates =
+            list.into_iter().map(|hypothesis| self.candidate(&source, hypothesis, options)).collect();
         source.tokens.push(EOS_TOKEN.to_owned());
         Translation { source_tokens: source.tokens, cut_from: source.cut_from, candidates }
     }
 
-    fn candidate(&self, source: &Source, mut hypothesis: Hypothesis, options: &TranslateOptions) -> Candidate {
+    fn candidate(
+        &self,
+        source: &Source,
+        mut hypothesis: Hypothesis,
+        options: &TranslateOptions,
+    ) -> Candidate {
         let mut tokens = self.target.tokens_of(&hypothesis.tokens);
         let attention = hypothesis.attention.as_deref().unwrap_or_default();
         if options.replace_unk {

@@ -12,7 +12,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     std::fs::create_dir_all(&dir)?;
     let black_cat = "the black cat sleeps on the red chair";
     let chat_noir = "le chat noir dort sur la chaise rouge";
-    let long: Vec<String> = (0..60).map(|i| black_cat.split(' ').nth(i % 8).unwrap_or_default().into()).collect();
+    let long: Vec<String> =
+        (0..60).map(|i| black_cat.split(' ').nth(i % 8).unwrap_or_default().into()).collect();
     let long_target: Vec<String> =
         (0..60).map(|i| chat_noir.split(' ').nth(i % 8).unwrap_or_default().into()).collect();
     let crossing: Vec<usize> = vec![0, 2, 1, 3, 4, 5, 7, 6];
@@ -21,8 +22,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("8x8", sharp(words(black_cat), words(chat_noir), &crossing)?),
         ("20x24", sharp(long[..20].to_vec(), long_target[..24].to_vec(), &crossing)?),
         ("60x60", sharp(long, long_target, &crossing)?),
-        ("scripts", sharp(words("猫 が 椅子 で 眠る ."), words("החתול הקטן ישן על הכיסא ."), &[0, 1, 4, 3, 2, 5])?),
-        ("odd", sharp(words("<b> & \u{1b}[31m  Donaudampfschifffahrtsgesellschaft"), words("\t un…"), &[0, 1])?),
+        (
+            "scripts",
+            sharp(words("猫 が 椅子 で 眠る ."), words("החתול הקטן ישן על הכיסא ."), &[0, 1, 4, 3, 2, 5])?,
+        ),
+        (
+            "odd",
+            sharp(words("<b> & \u{1b}[31m  Donaudampfschifffahrtsgesellschaft"), words("\t un…"), &[0, 1])?,
+        ),
     ];
     for (name, heatmap) in &pictures {
         let title = Some(format!("{name}: {} → {}", heatmap.source_tokens().join(" "), "strongest on gold"));
@@ -89,7 +96,10 @@ fn report(heatmap: Heatmap) -> Report {
     let blocks = vec![
         Block::Paragraph("Two models of equal size, trained for the same number of updates.".into()),
         Block::Table(table),
-        Block::Chart { chart: curve(), caption: "Scores fall with length unless the model can look back.".into() },
+        Block::Chart {
+            chart: curve(),
+            caption: "Scores fall with length unless the model can look back.".into(),
+        },
         Block::Heatmap { heatmap, options, caption: "Where the attention model looks.".into() },
     ];
     Report { title: "Demo".into(), sections: vec![Section { title: "The bottleneck".into(), blocks }] }

@@ -200,10 +200,7 @@ mod tests {
     #[test]
     fn sides_and_numbers_are_checked() {
         let two_by_three = |weights| Heatmap::new(words("a b c"), words("x y"), weights);
-        assert_eq!(
-            two_by_three(vec![vec![0.0; 3]]),
-            Err(HeatmapError::Rows { rows: 1, target_tokens: 2 })
-        );
+        assert_eq!(two_by_three(vec![vec![0.0; 3]]), Err(HeatmapError::Rows { rows: 1, target_tokens: 2 }));
         assert_eq!(
             two_by_three(vec![vec![0.0; 3], vec![0.0; 2]]),
             Err(HeatmapError::Columns { row: 1, columns: 2, source_tokens: 3 })
@@ -219,11 +216,8 @@ mod tests {
     fn strongest_and_entropy_by_row() {
         let weights = vec![vec![0.2, 0.4, 0.4], vec![0.0, 0.0, 1.0], vec![0.0; 3]];
         let heatmap = Heatmap::new(words("a b c"), words("x y z"), weights).unwrap();
-        let expected = [
-            Some(Strongest { source: 1, weight: 0.4 }),
-            Some(Strongest { source: 2, weight: 1.0 }),
-            None,
-        ];
+        let expected =
+            [Some(Strongest { source: 1, weight: 0.4 }), Some(Strongest { source: 2, weight: 1.0 }), None];
         assert_eq!(heatmap.strongest(), expected);
         let entropies = heatmap.entropies();
         assert!((entropies[0] - 1.054_92).abs() < 1e-5, "{entropies:?}");
@@ -237,7 +231,9 @@ mod tests {
         assert_eq!(json, r#"{"source_tokens":["a","b"],"target_tokens":["x"],"weights":[[0.25,0.75]]}"#);
         assert_eq!(serde_json::from_str::<Heatmap>(&json).unwrap(), heatmap);
         let short = r#"{"source_tokens":["a","b"],"target_tokens":["x"],"weights":[[0.25]]}"#;
-        assert!(serde_json::from_str::<Heatmap>(short).unwrap_err().to_string().contains("row 0 has 1 weights"));
+        assert!(
+            serde_json::from_str::<Heatmap>(short).unwrap_err().to_string().contains("row 0 has 1 weights")
+        );
     }
 
     #[test]

@@ -15,19 +15,25 @@ pub(crate) fn visible(token: &str) -> String {
     token.chars().map(show).collect()
 }
 
-/// Control pictures (U+2400…) for ASCII controls; U+FFFD for other controls, forced text direction (an override in one
-/// label would turn its neighbours round) and what XML 1.0 cannot hold.
+/// An arrow for a tab; U+FFFD for other controls, for forced text direction (an override in one label would turn its
+/// neighbours round) and for what XML 1.0 cannot hold. The font has a glyph for both.
 pub(crate) fn visible_char(c: char) -> char {
     match c {
-        '\0'..='\x1f' => char::from_u32(0x2400 + u32::from(c)).unwrap_or(char::REPLACEMENT_CHARACTER),
-        '\x7f' => '␡',
-        '\u{80}'..='\u{9f}'
+        '\t' => '⇥',
+        '\0'..='\x1f'
+        | '\x7f'..='\u{9f}'
         | '\u{2028}'..='\u{202e}'
         | '\u{2066}'..='\u{2069}'
         | '\u{fffe}'
         | '\u{ffff}' => char::REPLACEMENT_CHARACTER,
         c => c,
     }
+}
+
+/// Whether `c` is written from right to left: the blocks that Unicode sets aside for Hebrew, Arabic and the like.
+pub(crate) fn runs_left(c: char) -> bool {
+    matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{feff}' | '\u{10800}'..='\u{10fff}'
+        | '\u{1e800}'..='\u{1efff}')
 }
 
 /// The longest prefix of `text` that fits into `limit` with an ellipsis after it, or `text` itself where that fits.
@@ -72,10 +78,10 @@ mod tests {
 
     #[test]
     fn controls_become_visible() {
-        assert_eq!(visible("a\x1b[31m\tb\x7f\u{85}\u{202e}"), "a␛[31m␉b␡\u{fffd}\u{fffd}");
+        assert_eq!(visible("a\x1b[31m\tb\x7f\u{202e}c"), "a\u{fffd}[31m⇥b\u{fffd}\u{fffd}c");
         assert_eq!(visible(""), "∅");
         assert_eq!(visible(" \u{a0}"), "␣␣");
-        assert_eq!(visible("\n"), "␊");
+        assert_eq!(visible("\t"), "⇥");
         assert_eq!(visible("a b שלום 日本"), "a b שלום 日本");
     }
 

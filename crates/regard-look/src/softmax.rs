@@ -35,7 +35,7 @@ pub enum SoftmaxError {
 ///
 /// ```
 /// let weights = regard_look::softmax(&[1.0, 3.0, 0.5, 0.0], 1.0)?;
-/// assert!((weights[1] - 0.7893).abs() < 1e-4);
+/// assert!((weights[1] - 0.7891).abs() < 1e-4);
 /// # Ok::<(), regard_look::SoftmaxError>(())
 /// ```
 pub fn softmax(scores: &[f32], temperature: f32) -> Result<Vec<f32>, SoftmaxError> {

@@ -1,6 +1,8 @@
 //! Small pictures, byte for byte. After a wanted change: `REGARD_UPDATE_GOLDEN=1 cargo test -p regard-look`, and look at
 //! what `cargo run -p regard-look --example gallery` makes before the new files are kept.
 
+#![allow(clippy::unwrap_used)] // helpers of tests
+
 mod common;
 
 use common::{awkward, crossing, titled, words};

@@ -1,5 +1,7 @@
 //! What every picture must hold, whatever the data.
 
+#![allow(clippy::unwrap_used)] // helpers of tests
+
 mod common;
 
 use common::{awkward, crossing, titled, words};
@@ -82,6 +84,15 @@ fn terminal_lines_say_the_strongest_word() {
 }
 
 #[test]
+fn right_to_left_words_leave_their_cells_in_place() {
+    let heatmap = Heatmap::new(words("שלום a"), words("של b"), vec![vec![0.5, 0.5], vec![1.0, 0.0]]).unwrap();
+    let text = heatmap_terminal(&heatmap, 24, Colour::Plain);
+    assert!(text.contains("\u{200e}של\u{200e} ") && text.ends_with(" 1\n"), "{text}");
+    // Two marks each: the column label, the row label, and twice the strongest word.
+    assert_eq!(text.matches('\u{200e}').count(), 2 * (1 + 1 + 2), "{text}");
+}
+
+#[test]
 fn report_is_one_well_formed_page() {
     let series = vec![Series { name: "a".into(), scores: vec![Some(3.0)] }];
     let chart = Chart { buckets: vec!["1".into()], series, ..Chart::default() };
@@ -94,7 +105,9 @@ fn report_is_one_well_formed_page() {
     ];
     let sections = vec![Section { title: "s & t".into(), blocks }];
     let html = Report { title: "r".into(), sections }.html();
-    assert!(!html.contains("<script") && !html.contains("http://") || html.matches("http://").count() == 2);
+    assert!(!html.contains("<script"));
+    // No address but the two names of the SVG namespace.
+    assert_eq!((html.matches("://").count(), html.matches("xmlns=\"http://").count()), (2, 2));
     assert!(html.contains("<td>&lt;i&gt;</td><td>1</td>"));
     assert_eq!((html.matches("<svg").count(), html.matches("</svg>").count()), (2, 2));
     let body = &html[html.find("<body>").unwrap()..html.find("</html>").unwrap()];

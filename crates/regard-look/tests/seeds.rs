@@ -1,7 +1,9 @@
 //! The worked examples that the lessons on attention print, as numbers.
 
+#![allow(clippy::unwrap_used)] // helpers of tests
+
 use rand_pcg::Pcg64;
-use rand_pcg::rand_core::{RngCore, SeedableRng};
+use rand_pcg::rand_core::{Rng, SeedableRng};
 use regard_look::{Heatmap, entropy, softmax};
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -34,7 +36,7 @@ fn worked_softmax() {
 #[test]
 fn temperature() {
     let expected = [
-        (0.2, [4.539_768_6e-5, 0.999_950_57, 3.726_469e-6, 3.058_872e-7], 5.545_773e-4),
+        (0.2, [4.539_768_6e-5, 0.999_950_6, 3.726_469e-6, 3.058_872e-7], 5.545_773e-4),
         (4.0, [0.232_017_54, 0.382_532_26, 0.204_754_76, 0.180_695_44], 1.340_444_4),
     ];
     let plain =
@@ -110,8 +112,12 @@ fn one_fixed_vector_recovers_one_word_and_attention_all() {
     let mean = context(states, &vec![1.0 / states.len() as f32; states.len()]);
     let from_mean = it.gold.iter().filter(|gold| nearest(states, &mean) == **gold).count();
     let attended = |query: &Vec<f32>| context(states, &softmax(&scaled_scores(states, query), 1.0).unwrap());
-    let with_attention =
-        it.queries.iter().zip(&it.gold).filter(|(query, gold)| nearest(states, &attended(query)) == **gold).count();
+    let with_attention = it
+        .queries
+        .iter()
+        .zip(&it.gold)
+        .filter(|(query, gold)| nearest(states, &attended(query)) == **gold)
+        .count();
     assert_eq!((from_mean, with_attention), (1, 8));
 }
 
@@ -131,7 +137,8 @@ fn four_and_forty_positions() {
     for count in [4, 40] {
         let states = vectors(count, size, random);
         let mean = context(&states, &vec![1.0 / count as f32; count]);
-        let attended = |state: &Vec<f32>| context(&states, &softmax(&scaled_scores(&states, state), 1.0).unwrap());
+        let attended =
+            |state: &Vec<f32>| context(&states, &softmax(&scaled_scores(&states, state), 1.0).unwrap());
         for (position, state) in states.iter().enumerate() {
             assert_eq!(nearest(&states, &attended(state)), position);
             assert_eq!(attended(state).len(), size);

@@ -102,7 +102,7 @@ pub struct DecoderConfig {
     pub readout: Readout,
     /// Which state the readout sees.
     pub readout_state: ReadoutState,
-    /// The width of the readout vector; `linear` has the width of the state.
+    /// The width of the readout vector; `linear` has the width of the state, `concat` of state and context.
     pub readout_width: usize,
 }
 
@@ -134,8 +134,10 @@ pub enum ContextLayers {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Readout {
-    /// Nothing.
+    /// Nothing: the output of this step's top layer, whatever `readout_state` says.
     Linear,
+    /// State and context side by side: the output layer sees both.
+    Concat,
     /// tanh(W [state; context]) (Luong et al. 2015).
     Attentional,
     /// tanh(W [state; last word; context] + b).
@@ -174,6 +176,8 @@ pub struct AttentionConfig {
     pub score: Score,
     /// The width of the small network of `additive` and `concat`.
     pub width: usize,
+    /// `additive` and `concat` add a bias to the query's map (OpenNMT, Marian).
+    pub bias: bool,
     /// Which state asks.
     pub query: Query,
     /// Of which decoder layer.
@@ -252,6 +256,7 @@ impl ModelConfig {
     pub fn readout_width(&self) -> usize {
         match self.decoder.readout {
             Readout::Linear => self.decoder.hidden,
+            Readout::Concat => self.decoder.hidden + self.memory_width(),
             _ => self.decoder.readout_width,
         }
     }
@@ -354,6 +359,7 @@ fn bahdanau() -> ModelConfig {
         attention: AttentionConfig {
             score: Score::Additive,
             width: 256,
+            bias: false,
             query: Query::Previous,
             query_layer: QueryLayer::Top,
             window: Window::Global,

@@ -1,6 +1,6 @@
 //! What a configuration must not ask for.
 
-use crate::config::{CellKind, ContextKind, InitialState, ModelConfig, Query, QueryLayer, Readout, Score, TiedEmbeddings};
+use crate::config::{CellKind, ContextKind, ContextLayers, InitialState, ModelConfig, Query, QueryLayer, Readout, Score, TiedEmbeddings};
 use crate::error::{ModelError, Result};
 
 impl ModelConfig {
@@ -92,9 +92,9 @@ impl ModelConfig {
     }
 
     fn check_readout(&self) -> Result<()> {
-        let attentional = self.decoder.readout == Readout::Attentional;
-        require(!attentional || self.context != ContextKind::Once, || {
-            "decoder.readout = \"attentional\" needs a context; use \"linear\" or \"tanh\" with context = \"once\"".to_owned()
+        let needs_context = matches!(self.decoder.readout, Readout::Attentional | Readout::Concat);
+        require(!needs_context || self.context != ContextKind::Once, || {
+            "decoder.readout = \"attentional\" and \"concat\" need a context; use \"linear\" or \"tanh\" with context = \"once\"".to_owned()
         })?;
         let tied = self.tied_embeddings != TiedEmbeddings::None;
         require(!tied || self.readout_width() == self.embedding, || {
@@ -115,6 +115,15 @@ impl ModelConfig {
             )
         })?;
         require(attention.radius >= 1, || "attention.radius must be at least 1".to_owned())?;
+        let enters_layers = attention.query != Query::Current
+            || (attention.query_layer == QueryLayer::Bottom
+                && self.decoder.layers > 1
+                && self.decoder.context_layers == ContextLayers::All);
+        require(enters_layers || self.decoder.readout != Readout::Linear, || {
+            "the attention would have no effect: with attention.query = \"current\" and decoder.readout = \"linear\" \
+             nothing uses its context; use decoder.readout = \"attentional\""
+                .to_owned()
+        })?;
         let between = attention.query == Query::Intermediate;
         require(!between || attention.query_layer == QueryLayer::Bottom || self.decoder.layers == 1, || {
             "attention.query = \"intermediate\" needs attention.query_layer = \"bottom\"".to_owned()

@@ -7,6 +7,7 @@
 //! Masks: true means "may attend".
 
 mod attention;
+pub mod checkpoint;
 mod config;
 mod config_check;
 mod error;
@@ -17,6 +18,7 @@ mod rnn;
 mod seq2seq;
 
 pub use attention::{AttentionHook, AttentionSite, HookCall, SiteKind, Temperature};
+pub use checkpoint::ModelInfo;
 pub use config::{
     AttentionConfig, Bidirectional, CellKind, ContextKind, ContextLayers, DecoderConfig, EncoderConfig, InitialState,
     ModelConfig, Preset, Query, QueryLayer, Readout, ReadoutState, Score, TiedEmbeddings, Window,

@@ -6,7 +6,7 @@ use std::fmt::{Debug, Display};
 use std::iter::Sum;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// What tensors are made of: a [`Number`] with its [`Kernels`].
+/// What tensors are made of: a number with its [`Kernels`].
 ///
 /// ```
 /// use regard_tensor::Element;

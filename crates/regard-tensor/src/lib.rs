@@ -33,7 +33,7 @@ mod tape;
 mod tensor;
 mod threads;
 
-pub use element::Element;
+pub use element::{Element, Number};
 pub use error::{Result, TensorError};
 pub use shape::Shape;
 pub use tape::{Gradients, Tape, Var};

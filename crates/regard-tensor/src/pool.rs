@@ -47,7 +47,8 @@ impl<T: Number> FreeLists<T> {
     }
 
     /// Bytes that wait in the lists.
-    pub fn bytes(&self) -> usize {
+    #[cfg(test)]
+    fn bytes(&self) -> usize {
         self.lists.lock().unwrap_or_else(PoisonError::into_inner).bytes
     }
 }
@@ -99,5 +100,67 @@ pub fn take_zeroed<T: Number>(len: usize) -> Vec<T> {
 pub fn give<T: Number>(buffer: Vec<T>) {
     if buffer.capacity() >= LEAST_LEN {
         T::free_lists().give(buffer);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FreeLists, MOST_BYTES, class_above, class_below, give, take, take_zeroed};
+
+    #[test]
+    fn classes_hold_what_they_are_asked_for() {
+        for len in [1, 4, 5, 7, 1024, 1025, 1281, 5000, 1 << 20, (1 << 20) + 1] {
+            let class = class_above(len);
+            assert!(class >= len && class <= len + len / 4 + 1, "{len}: {class}");
+            assert_eq!(class_below(class), class);
+            assert!(class_below(len) <= len && class_above(class_below(len)) <= len);
+        }
+    }
+
+    #[test]
+    fn a_buffer_comes_back() {
+        let lists = FreeLists::<f32>::new();
+        assert!(lists.take(5000).is_none());
+        let buffer = vec![7.0; class_above(5000)];
+        let (address, bytes) = (buffer.as_ptr(), buffer.capacity() * 4);
+        lists.give(buffer);
+        assert_eq!(lists.bytes(), bytes);
+        let again = lists.take(4900).expect("same class");
+        assert_eq!((again.as_ptr(), lists.bytes()), (address, 0));
+    }
+
+    #[test]
+    fn what_is_too_much_is_freed() {
+        let lists = FreeLists::<f64>::new();
+        // Reserved, never touched: costs no memory.
+        lists.give(Vec::with_capacity(MOST_BYTES / 8 + 1));
+        assert_eq!(lists.bytes(), 0);
+    }
+
+    #[test]
+    fn lengths_are_exact_and_zeros_are_zeros() {
+        for len in [0, 3, 1023, 1024, 5000, 5001, 6000] {
+            let mut buffer = take::<f64>(len);
+            assert_eq!(buffer.len(), len);
+            buffer.fill(3.0);
+            give(buffer);
+            assert!(take_zeroed::<f64>(len).iter().all(|&x| x == 0.0));
+        }
+    }
+
+    #[test]
+    fn threads_share_it() {
+        std::thread::scope(|scope| {
+            for id in 0..4 {
+                scope.spawn(move || {
+                    for round in 0..200 {
+                        let mut buffer = take::<f32>(2000 + 13 * round);
+                        buffer.fill(id as f32);
+                        assert!(buffer.iter().all(|x| x.to_bits() == (id as f32).to_bits()));
+                        give(buffer);
+                    }
+                });
+            }
+        });
     }
 }

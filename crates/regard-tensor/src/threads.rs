@@ -9,13 +9,11 @@
 
 #![allow(unsafe_code, reason = "tasks on other threads borrow from the caller")]
 
-use std::sync::Arc;
-
 #[cfg(feature = "threads")]
 mod workers;
 
 /// Work below about this many element operations belongs on the calling thread: a fork would cost more than it saves.
-pub const SMALL_WORK: usize = 1 << 14;
+pub(crate) const SMALL_WORK: usize = 1 << 14;
 
 /// A handle to a pool of compute threads; clones share the pool.
 ///
@@ -29,9 +27,7 @@ pub const SMALL_WORK: usize = 1 << 14;
 #[derive(Clone, Debug)]
 pub struct Threads {
     #[cfg(feature = "threads")]
-    workers: Option<Arc<workers::Workers>>,
-    #[cfg(not(feature = "threads"))]
-    workers: Option<Arc<()>>,
+    workers: Option<std::sync::Arc<workers::Workers>>,
 }
 
 impl Threads {
@@ -42,19 +38,22 @@ impl Threads {
         #[cfg(feature = "threads")]
         {
             let workers = workers::Workers::spawn(n.saturating_sub(1));
-            Self { workers: (workers.count() > 0).then(|| Arc::new(workers)) }
+            Self { workers: (workers.count() > 0).then(|| std::sync::Arc::new(workers)) }
         }
         #[cfg(not(feature = "threads"))]
         {
             let _ = n;
-            Self { workers: None }
+            Self::single()
         }
     }
 
     /// The calling thread alone.
     #[must_use]
     pub fn single() -> Self {
-        Self { workers: None }
+        Self {
+            #[cfg(feature = "threads")]
+            workers: None,
+        }
     }
 
     /// As many threads as the process may use cores.
@@ -90,7 +89,7 @@ impl Threads {
     }
 
     /// Runs `f(index, chunk)` for the chunks of `chunk_len` elements of `data` (the last may be shorter), each a task of
-    /// its own: a chunk should hold enough work to be worth a microsecond, see [`SMALL_WORK`].
+    /// its own: a chunk should hold enough work to be worth some microseconds.
     pub fn chunks_mut<T: Send>(&self, data: &mut [T], chunk_len: usize, f: impl Fn(usize, &mut [T]) + Sync) {
         let chunk_len = chunk_len.max(1);
         let shared = SharedMut::new(data);
@@ -145,5 +144,82 @@ impl<'a, T> SharedMut<'a, T> {
         assert!(from <= self.len && len <= self.len - from);
         // SAFETY: in bounds (checked above), and the caller promises that nobody else has it.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(from), len) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Threads;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[test]
+    fn every_task_runs_once() {
+        for count in [1, 2, 3, 7] {
+            let threads = Threads::new(count);
+            for tasks in [0, 1, 2, 3, 17, 1000] {
+                let runs: Vec<_> = (0..tasks).map(|_| AtomicUsize::new(0)).collect();
+                threads.for_each(tasks, |i| _ = runs[i].fetch_add(1, Ordering::Relaxed));
+                assert!(runs.iter().all(|runs| runs.load(Ordering::Relaxed) == 1));
+            }
+        }
+    }
+
+    #[test]
+    fn many_short_jobs_in_a_row_and_after_a_sleep() {
+        let (threads, sum) = (Threads::new(3), AtomicUsize::new(0));
+        for round in 0..5000 {
+            if round % 1000 == 0 {
+                std::thread::sleep(std::time::Duration::from_millis(2));
+            }
+            threads.for_each(5, |i| _ = sum.fetch_add(i, Ordering::Relaxed));
+        }
+        assert_eq!(sum.into_inner(), 50_000);
+    }
+
+    #[test]
+    fn chunks_are_cut_as_chunks_mut_does() {
+        for count in [1, 2] {
+            let mut data = vec![0; 103];
+            Threads::new(count).chunks_mut(&mut data, 10, |i, chunk| {
+                assert_eq!(chunk.len(), if i == 10 { 3 } else { 10 });
+                chunk.fill(i);
+            });
+            assert!(data.iter().enumerate().all(|(at, &i)| i == at / 10));
+            Threads::new(count).chunks_mut(&mut [0; 0], 0, |_, _| unreachable!("no chunks"));
+        }
+    }
+
+    #[test]
+    fn nested_and_concurrent_calls_end() {
+        let (threads, sum) = (Threads::new(2), AtomicUsize::new(0));
+        let add = |_| _ = sum.fetch_add(1, Ordering::Relaxed);
+        threads.for_each(3, |_| threads.for_each(5, add));
+        assert_eq!(sum.load(Ordering::Relaxed), 15);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| (0..200).for_each(|_| threads.for_each(10, add)));
+            }
+        });
+        assert_eq!(sum.into_inner(), 15 + 4 * 200 * 10);
+    }
+
+    #[test]
+    fn a_panic_reaches_the_caller_and_the_pool_lives_on() {
+        let threads = Threads::new(2);
+        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            threads.for_each(8, |i| assert!(i != 5, "task five"));
+        }));
+        let payload = caught.expect_err("a task panicked");
+        assert_eq!(payload.downcast_ref::<&str>(), Some(&"task five"));
+        let sum = AtomicUsize::new(0);
+        threads.for_each(4, |i| _ = sum.fetch_add(i, Ordering::Relaxed));
+        assert_eq!(sum.into_inner(), 6);
+    }
+
+    #[test]
+    fn counts() {
+        assert_eq!((Threads::single().count(), Threads::new(0).count(), Threads::new(1).count()), (1, 1, 1));
+        assert_eq!(Threads::new(3).count(), if cfg!(feature = "threads") { 3 } else { 1 });
+        assert!(Threads::all().count() >= 1);
     }
 }

@@ -1,5 +1,7 @@
 //! Every operation against central differences in f64, at odd sizes.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use regard_tensor::gradient_check::gradient_error;
 use regard_tensor::ops::{self, DropoutMask, Span, Targets};
 use regard_tensor::{Result, Tape, Tensor, Var};
@@ -14,7 +16,11 @@ fn inputs(shapes: &[&[usize]]) -> Vec<Tensor<f64>> {
         (count * count * 0.37 + count * 1.3 + 0.5_f64).sin()
     };
     let fill = |shape: &&[usize]| {
-        Tensor::build(regard_tensor::Shape::new(shape), |values| values.iter_mut().for_each(|value| *value = next()))
+        Tensor::build(regard_tensor::Shape::new(shape), |values| {
+            for value in values {
+                *value = next();
+            }
+        })
     };
     shapes.iter().map(fill).collect()
 }
@@ -56,7 +62,9 @@ fn linear() {
         ops::linear_sum(tape, &[(&x[0], &x[1]), (&x[2], &x[3])], Some(&x[4]), Some(&x[5]))
     });
     // One weight twice: its gradient is the sum of two products.
-    check(&[&[3, 5], &[5, 5]], |tape, x| ops::linear(tape, &ops::linear(tape, &x[0], &x[1], None)?, &x[1], None));
+    check(&[&[3, 5], &[5, 5]], |tape, x| {
+        ops::linear(tape, &ops::linear(tape, &x[0], &x[1], None)?, &x[1], None)
+    });
 }
 
 #[test]
@@ -79,7 +87,11 @@ fn dropout() {
     check(&[&[11, 3]], |tape, x| ops::dropout(tape, &x[0], mask.rows(3)));
     // Twice the same input: the second gradient is added to the first.
     check(&[&[5, 7]], |tape, x| {
-        ops::add(tape, &ops::dropout(tape, &x[0], mask)?, &ops::dropout(tape, &x[0], DropoutMask::new(7, 0.5))?)
+        ops::add(
+            tape,
+            &ops::dropout(tape, &x[0], mask)?,
+            &ops::dropout(tape, &x[0], DropoutMask::new(7, 0.5))?,
+        )
     });
 }
 

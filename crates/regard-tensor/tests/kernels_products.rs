@@ -1,5 +1,7 @@
 //! The fast matrix products against exact sums in f64, and the promise about their bits.
 
+#![allow(clippy::float_cmp, reason = "equal bits are the point")]
+
 use regard_tensor::Threads;
 use regard_tensor::kernels::cpu::{self, Isa};
 use regard_tensor::kernels::{Kernels, Packed, reference};

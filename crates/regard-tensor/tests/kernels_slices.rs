@@ -1,5 +1,7 @@
 //! The fast functions over slices and rows against their plain twins in f64, on both instruction sets.
 
+#![allow(clippy::float_cmp, reason = "equal bits are the point")]
+
 use regard_tensor::kernels::cpu::{self, Isa};
 use regard_tensor::kernels::{AdamNumbers, reference};
 

@@ -1,5 +1,7 @@
 //! Five steps of each optimizer, and clipping, against `torch.optim` in float64 (`tests/goldens/make_optim.py`).
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod common;
 
 use common::{assert_close, tensors};
@@ -54,7 +56,8 @@ fn rule(numbers: &Value) -> Rule {
 #[test]
 fn clipping_agrees_with_pytorch() {
     let stored = stored();
-    let mut gradients: Vec<Option<Tensor<f64>>> = tensors(&stored["gradients"][0]).into_iter().map(Some).collect();
+    let mut gradients: Vec<Option<Tensor<f64>>> =
+        tensors(&stored["gradients"][0]).into_iter().map(Some).collect();
     let (norm, limit) = (stored["clip"]["norm"].as_f64().unwrap(), stored["clip"]["limit"].as_f64().unwrap());
     assert!((global_norm(&gradients) - norm).abs() < 1e-12 * norm);
     clip_by_global_norm(&mut gradients, norm, limit);

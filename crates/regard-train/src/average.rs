@@ -53,6 +53,11 @@ impl Ema {
     pub fn values(&self) -> &[Tensor] {
         &self.values
     }
+
+    /// The averages, to be exchanged with the weights and back.
+    pub(crate) fn values_mut(&mut self) -> &mut [Tensor] {
+        &mut self.values
+    }
 }
 
 /// The mean of the weights of several models of one kind, summed in f64.

@@ -97,9 +97,11 @@ impl TrainingConfig {
         Problem::unless(self.updates.is_some() || self.epochs.is_some(), "updates", || {
             "give the length of the training, as updates or as epochs".to_owned()
         })?;
-        Problem::unless(self.batch_tokens.is_none() || self.batch_sentences.is_none(), "batch_sentences", || {
-            "give batch_tokens or batch_sentences, not both".to_owned()
-        })?;
+        Problem::unless(
+            self.batch_tokens.is_none() || self.batch_sentences.is_none(),
+            "batch_sentences",
+            || "give batch_tokens or batch_sentences, not both".to_owned(),
+        )?;
         let size = |size: Option<usize>| size.map_or(1, |size| size as u64);
         let counts = [
             ("updates", self.updates.unwrap_or(1)),
@@ -112,9 +114,9 @@ impl TrainingConfig {
             ("checkpoint_every", self.checkpoint_every),
             ("keep_checkpoints", self.keep_checkpoints as u64),
         ];
-        counts
-            .into_iter()
-            .try_for_each(|(key, count)| Problem::unless(count > 0, key, || "0 must be at least 1".to_owned()))
+        counts.into_iter().try_for_each(|(key, count)| {
+            Problem::unless(count > 0, key, || "0 must be at least 1".to_owned())
+        })
     }
 }
 
@@ -214,7 +216,9 @@ impl OptimizerConfig {
 
     fn check(self) -> Result<(), Problem> {
         let decay = |key, value: f64| {
-            Problem::unless((0.0..1.0).contains(&value), key, || format!("{value} must be at least 0 and below 1"))
+            Problem::unless((0.0..1.0).contains(&value), key, || {
+                format!("{value} must be at least 0 and below 1")
+            })
         };
         let positive = |key, value: f64| {
             Problem::unless(value > 0.0 && value.is_finite(), key, || {
@@ -250,7 +254,11 @@ pub(crate) struct Problem {
 
 impl Problem {
     /// A problem with `key`, unless `holds`.
-    pub(crate) fn unless(holds: bool, key: &'static str, reason: impl FnOnce() -> String) -> Result<(), Self> {
+    pub(crate) fn unless(
+        holds: bool,
+        key: &'static str,
+        reason: impl FnOnce() -> String,
+    ) -> Result<(), Self> {
         if holds { Ok(()) } else { Err(Self { key, reason: reason() }) }
     }
 }

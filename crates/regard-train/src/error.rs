@@ -82,6 +82,12 @@ pub enum TrainError {
         /// What is wrong.
         reason: String,
     },
+    /// A new run would overwrite an older one.
+    #[error("{path}: already holds a run; continue it with --resume, or choose another directory")]
+    RunExists {
+        /// The directory.
+        path: PathBuf,
+    },
     /// There is nothing to continue from.
     #[error("{path}: no checkpoint to resume from; start without --resume")]
     NoCheckpoint {
@@ -97,7 +103,9 @@ pub enum TrainError {
         newest: String,
     },
     /// A run cannot be continued because something that decides its course has changed.
-    #[error("the checkpoint was trained with {what} = {stored}, this run has {given}: resume with what it began with")]
+    #[error(
+        "the checkpoint was trained with {what} = {stored}, this run has {given}: resume with what it began with"
+    )]
     OtherRun {
         /// What has changed.
         what: &'static str,

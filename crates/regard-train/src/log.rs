@@ -1,12 +1,12 @@
 //! `training_log.jsonl`: one JSON object a report, in the order of the updates.
 
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::error::{Result, TrainError, io_error};
+use crate::error::{Result, io_error};
 use crate::validation::Validation;
 
 /// The name of the log in the directory of a run.
@@ -53,14 +53,14 @@ pub struct ValidRecord {
 pub struct TrainingLog {
     path: PathBuf,
     file: File,
-    records: u64,
 }
 
 impl TrainingLog {
-    /// Opens the log in `directory`, keeping its first `keep` records: what came after a checkpoint is written again.
+    /// Opens the log in `directory`, keeping at most its first `keep` records: what came after a checkpoint is written
+    /// again.
     ///
     /// # Errors
-    /// Where the file cannot be read or written, or has fewer records.
+    /// Where the file cannot be read or written.
     pub fn open(directory: &Path, keep: u64) -> Result<Self> {
         let path = directory.join(LOG_FILE);
         let kept = kept_lines(&path, keep)?;
@@ -73,7 +73,7 @@ impl TrainingLog {
             File::options().append(true).open(&path)
         };
         let file = write(&kept).map_err(io_error(&path))?;
-        Ok(Self { path, file, records: keep })
+        Ok(Self { path, file })
     }
 
     /// Writes a record.
@@ -82,9 +82,7 @@ impl TrainingLog {
     /// Where the file cannot be written.
     pub fn append(&mut self, record: &Record) -> Result<()> {
         let json = serde_json::to_string(record).map_err(|error| io_error(&self.path)(error.into()))?;
-        self.file.write_all(format!("{json}\n").as_bytes()).map_err(io_error(&self.path))?;
-        self.records += 1;
-        Ok(())
+        self.file.write_all(format!("{json}\n").as_bytes()).map_err(io_error(&self.path))
     }
 
     /// Sees that what was written is on the disk.
@@ -94,36 +92,36 @@ impl TrainingLog {
     pub fn sync(&self) -> Result<()> {
         self.file.sync_all().map_err(io_error(&self.path))
     }
-
-    /// Records in the file.
-    #[must_use]
-    pub fn records(&self) -> u64 {
-        self.records
-    }
 }
 
 fn kept_lines(path: &Path, keep: u64) -> Result<Vec<u8>> {
-    if keep == 0 {
-        return Ok(Vec::new());
-    }
-    let bytes = fs::read(path).map_err(io_error(path))?;
+    let mut bytes = match fs::read(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+        read => read.map_err(io_error(path))?,
+    };
     let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(place, _)| place + 1);
-    let end = ends.skip(keep as usize - 1).next();
-    let kept = end.and_then(|end| bytes.get(..end)).ok_or_else(|| TrainError::Damaged {
-        path: path.to_owned(),
-        reason: format!("fewer than the {keep} lines that were there at the checkpoint"),
-    })?;
-    Ok(kept.to_vec())
+    let end = ends.take(keep as usize).last().unwrap_or(0);
+    bytes.truncate(end);
+    Ok(bytes)
 }
 
-/// The `step` and `seconds` of the last complete record, and how many records there are; zeros where there is none.
-pub(crate) fn last_record(directory: &Path) -> (u64, f64, u64) {
+/// The end of a log.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct LogEnd {
+    /// Complete records.
+    pub(crate) records: u64,
+    /// The `seconds` of the last one; 0 where there is none.
+    pub(crate) seconds: f64,
+}
+
+/// The end of the log in a directory.
+pub(crate) fn last_record(directory: &Path) -> LogEnd {
     let text = fs::read_to_string(directory.join(LOG_FILE)).unwrap_or_default();
     let complete = text.rsplit_once('\n').map_or("", |(complete, _)| complete);
     let last = complete.rsplit('\n').next().unwrap_or_default();
     let last: serde_json::Value = serde_json::from_str(last).unwrap_or_default();
     let records = if complete.is_empty() { 0 } else { 1 + complete.matches('\n').count() as u64 };
-    (last["step"].as_u64().unwrap_or(0), last["seconds"].as_f64().unwrap_or(0.0), records)
+    LogEnd { records, seconds: last["seconds"].as_f64().unwrap_or(0.0) }
 }
 
 #[cfg(test)]
@@ -163,14 +161,13 @@ mod tests {
             log.append(&record(step)).unwrap();
         }
         let whole = fs::read_to_string(&path).unwrap();
-        assert_eq!(last_record(directory.path()), (3, 0.5, 3));
+        assert_eq!(last_record(directory.path()), LogEnd { records: 3, seconds: 0.5 });
         // A kill in the middle of a line.
         fs::write(&path, format!("{whole}{{\"step\":4,")).unwrap();
-        assert_eq!(last_record(directory.path()), (3, 0.5, 3));
+        assert_eq!(last_record(directory.path()), LogEnd { records: 3, seconds: 0.5 });
         let mut log = TrainingLog::open(directory.path(), 2).unwrap();
         log.append(&record(3)).unwrap();
-        assert_eq!((log.records(), fs::read_to_string(&path).unwrap()), (3, whole));
-        assert!(TrainingLog::open(directory.path(), 9).err().unwrap().to_string().contains("fewer than the 9 lines"));
+        assert_eq!(fs::read_to_string(&path).unwrap(), whole);
     }
 
     #[test]
@@ -181,7 +178,7 @@ mod tests {
             return;
         }
         let file = File::options().append(true).open(full).unwrap();
-        let mut log = TrainingLog { path: full.to_owned(), file, records: 0 };
+        let mut log = TrainingLog { path: full.to_owned(), file };
         assert!(log.append(&record(1)).unwrap_err().to_string().starts_with("/dev/full: "));
     }
 }

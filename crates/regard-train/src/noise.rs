@@ -22,7 +22,9 @@ mod tests {
     #[test]
     fn keys_differ() {
         let mut keys: Vec<u64> = (0..10)
-            .flat_map(|seed| (0..10).flat_map(move |step| (0..10).map(move |part| noise_key(seed, step, part))))
+            .flat_map(|seed| {
+                (0..10).flat_map(move |step| (0..10).map(move |part| noise_key(seed, step, part)))
+            })
             .collect();
         keys.sort_unstable();
         keys.dedup();

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+
 use crate::log::Record;
 
 /// Watches a run, and has the clock: the library reads none.
@@ -34,17 +36,11 @@ pub enum Event {
         /// Its directory.
         path: PathBuf,
     },
-    /// A checkpoint is damaged, and an older one is used.
-    SkippedCheckpoint {
-        /// The damaged one.
-        path: PathBuf,
-        /// What is wrong with it.
-        reason: String,
-    },
 }
 
 /// One update.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Update {
     /// The update, from 1.
     pub step: u64,

@@ -102,7 +102,10 @@ impl ScheduleConfig {
                     "a cosine needs its number of updates, here or as training.updates".to_owned()
                 })?;
                 Problem::unless(end.is_some_and(|end| end > warmup), "schedule.warmup", || {
-                    format!("{warmup} must be below the number of updates of the cosine, {}", end.unwrap_or(0))
+                    format!(
+                        "{warmup} must be below the number of updates of the cosine, {}",
+                        end.unwrap_or(0)
+                    )
                 })
             }
             Self::Plateau { factor, patience, .. } => {
@@ -160,7 +163,9 @@ impl Schedule {
         }
         match self.config {
             ScheduleConfig::Constant { .. } => peak,
-            ScheduleConfig::InverseSquareRoot { .. } => peak * (warmup.max(1) as f64 / step.max(1) as f64).sqrt(),
+            ScheduleConfig::InverseSquareRoot { .. } => {
+                peak * (warmup.max(1) as f64 / step.max(1) as f64).sqrt()
+            }
             ScheduleConfig::Cosine { minimum, updates, .. } => {
                 let end = updates.or(self.updates).unwrap_or(warmup).max(warmup + 1);
                 let part = (step - warmup) as f64 / (end - warmup) as f64;
@@ -205,7 +210,8 @@ mod tests {
 
     #[test]
     fn inverse_square_root_without_warmup() {
-        let schedule = Schedule::new(ScheduleConfig::InverseSquareRoot { learning_rate: 1.0, warmup: 0 }, None);
+        let schedule =
+            Schedule::new(ScheduleConfig::InverseSquareRoot { learning_rate: 1.0, warmup: 0 }, None);
         assert!(close(schedule.learning_rate(1), 1.0) && close(schedule.learning_rate(100), 0.1));
     }
 
@@ -236,8 +242,14 @@ mod tests {
     #[test]
     fn impossible_values() {
         let check = |config: ScheduleConfig| config.check(Some(100)).unwrap_err().key;
-        assert_eq!(check(ScheduleConfig::Constant { learning_rate: 0.0, warmup: 0 }), "schedule.learning_rate");
-        assert_eq!(check(ScheduleConfig::Constant { learning_rate: f64::NAN, warmup: 0 }), "schedule.learning_rate");
+        assert_eq!(
+            check(ScheduleConfig::Constant { learning_rate: 0.0, warmup: 0 }),
+            "schedule.learning_rate"
+        );
+        assert_eq!(
+            check(ScheduleConfig::Constant { learning_rate: f64::NAN, warmup: 0 }),
+            "schedule.learning_rate"
+        );
         let cosine =
             |minimum, updates| ScheduleConfig::Cosine { learning_rate: 0.1, warmup: 50, minimum, updates };
         assert_eq!(check(cosine(0.2, None)), "schedule.minimum");

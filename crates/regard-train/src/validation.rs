@@ -45,7 +45,14 @@ impl Validation {
     /// A verdict by the loss.
     #[must_use]
     pub fn by_loss(loss: f64) -> Self {
-        Self { loss, perplexity: loss.exp(), bleu: None, exposure_gap: None, score: loss, higher_is_better: false }
+        Self {
+            loss,
+            perplexity: loss.exp(),
+            bleu: None,
+            exposure_gap: None,
+            score: loss,
+            higher_is_better: false,
+        }
     }
 
     /// The verdict with BLEU, which now decides.
@@ -67,6 +74,14 @@ pub struct LossValidator {
     threads: Threads,
 }
 
+/// Sums over all target tokens.
+#[derive(Default)]
+struct Totals {
+    negative_log_likelihood: f64,
+    tokens: usize,
+    correct: usize,
+}
+
 impl LossValidator {
     /// A validator on these pairs, in batches of the given size, in order.
     ///
@@ -86,17 +101,32 @@ impl LossValidator {
     /// # Errors
     /// Where the model cannot be run.
     pub fn loss(&self, model: &dyn Seq2Seq) -> Result<f64> {
+        let totals = self.totals(model)?;
+        Ok(totals.negative_log_likelihood / totals.tokens as f64)
+    }
+
+    /// The part of the target tokens that have the largest probability under teacher forcing, from 0 to 1.
+    ///
+    /// # Errors
+    /// Where the model cannot be run.
+    pub fn accuracy(&self, model: &dyn Seq2Seq) -> Result<f64> {
+        let totals = self.totals(model)?;
+        Ok(totals.correct as f64 / totals.tokens as f64)
+    }
+
+    fn totals(&self, model: &dyn Seq2Seq) -> Result<Totals> {
         let weights = model.parameters().constants();
-        let (mut sum, mut tokens) = (0.0, 0);
+        let mut totals = Totals::default();
         for batch in &self.batches {
             let tape = Tape::inference(&self.threads);
             let training =
                 Training { tape: &tape, weights: &weights, noise: None, label_smoothing: 0.0, factor: 1.0 };
             let output = model.loss(&training, batch)?;
-            sum += output.negative_log_likelihood;
-            tokens += output.tokens;
+            totals.negative_log_likelihood += output.negative_log_likelihood;
+            totals.tokens += output.tokens;
+            totals.correct += output.correct;
         }
-        Ok(sum / tokens as f64)
+        Ok(totals)
     }
 }
 

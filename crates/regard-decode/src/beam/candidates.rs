@@ -38,7 +38,8 @@ impl Candidates {
                 continue;
             }
             for (token, &log_prob) in (block * BLOCK..).zip(values) {
-                let candidate = Candidate { sum: sum + f64::from(log_prob), parent, token: token as u32, log_prob };
+                let candidate =
+                    Candidate { sum: sum + f64::from(log_prob), parent, token: token as u32, log_prob };
                 if candidate.sum > self.bar() && self.may_write(candidate.token) {
                     self.insert(candidate);
                 }

@@ -11,8 +11,8 @@ pub(crate) const GRID: Rgb = Rgb(222, 227, 234);
 /// Orange on blue: told apart in every kind of colour blindness.
 pub(crate) const GOLD: Rgb = Rgb(230, 97, 1);
 
-/// Eleven equal steps of OKLab lightness from nearly paper to navy, hue 250°–264°, so that equal differences of weight
-/// look equally different, in grey as well: `L = 0.985 − 0.695 t`, `C = 0.004 + 0.34 t (1 − t) + 0.085 t`.
+/// Eleven equal steps of lightness in Björn Ottosson's `OKLab`, from nearly paper to navy, hue 250°–264°, so that equal
+/// differences of weight look equally different, in grey as well: `L = 0.985 − 0.695 t`, `C = 0.004 + 0.34 t (1 − t) + 0.085 t`.
 const RAMP: [Rgb; 11] = [
     Rgb(248, 250, 253),
     Rgb(207, 230, 255),

@@ -66,7 +66,7 @@ fn figure(svg: &str, caption: &str) -> String {
 
 fn table(table: &Table) -> String {
     let cells = |cells: &[String], open: &str, close: &str| {
-        cells.iter().map(|cell| format!("{open}{}{close}", escape(cell))).collect::<String>()
+        cells.iter().map(|cell| [open, &escape(cell), close].concat()).collect::<String>()
     };
     let mut out = String::from("<div class=\"wide\">\n<table>\n");
     // Writing to a string cannot fail.

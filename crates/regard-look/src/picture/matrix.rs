@@ -56,7 +56,8 @@ pub(crate) fn scene(heatmap: &Heatmap, options: &HeatmapOptions) -> Scene {
     let layout = Layout::new(heatmap, options.title.is_some());
     let (columns, rows) = (layout.columns.len(), layout.rows.len());
     let title = options.title.as_deref().unwrap_or("Attention");
-    let mut scene = Scene::new(format!("{title}: weights of {columns} source tokens for {rows} target tokens"));
+    let mut scene =
+        Scene::new(format!("{title}: weights of {columns} source tokens for {rows} target tokens"));
     layout.labels(&mut scene);
     layout.cells(&mut scene);
     layout.grid(&mut scene);
@@ -122,7 +123,9 @@ impl<'a> Layout<'a> {
     /// Where cells and slanted labels end.
     fn right(&self) -> f32 {
         let label_end = |(column, label): (usize, &String)| match self.head {
-            Head::Slanted => self.x(column) + self.cell / 2.0 + text_width(label, self.font) * FRAC_1_SQRT_2 + GAP,
+            Head::Slanted => {
+                self.x(column) + self.cell / 2.0 + text_width(label, self.font) * FRAC_1_SQRT_2 + GAP
+            }
             Head::Flat | Head::Upright => 0.0,
         };
         self.columns.iter().enumerate().map(label_end).fold(self.x(self.columns.len()), f32::max)
@@ -213,7 +216,8 @@ impl<'a> Layout<'a> {
             scene.text(Text::new(x, y + 9.0, SMALL_SIZE, content).coloured(INK));
             x + text_width(content, SMALL_SIZE)
         };
-        x = word(scene, x, "weight 0") + GAP;
+        // Whole pixels, so that the steps touch without a seam.
+        x = (word(scene, x, "weight 0") + GAP).ceil();
         for step in 0..STEPS {
             let fill = Some(ramp((step as f32 + 0.5) / STEPS as f32));
             scene.rect(Rect { x, y, width: STEP, height, fill, ..Rect::default() });

@@ -10,8 +10,8 @@ pub(crate) mod svg;
 mod terminal;
 
 pub use matrix::HeatmapOptions;
-pub(crate) use png::png;
 pub use png::PictureError;
+pub(crate) use png::png;
 pub use terminal::{Colour, heatmap_terminal};
 
 use crate::heatmap::Heatmap;

@@ -101,8 +101,7 @@ impl Scene {
     /// Sets the size, with paper under everything.
     pub(crate) fn sized(mut self, width: f32, height: f32) -> Self {
         (self.width, self.height) = (width.ceil(), height.ceil());
-        let paper =
-            Rect { width: self.width, height: self.height, fill: Some(PAPER), ..Rect::default() };
+        let paper = Rect { width: self.width, height: self.height, fill: Some(PAPER), ..Rect::default() };
         self.shapes.insert(0, Shape::Rect(paper));
         self
     }

@@ -5,7 +5,8 @@
 
 use super::colour::{Rgb, ramp, text_on};
 use crate::heatmap::Heatmap;
-use crate::label::{char_columns, columns, ellipsise_columns, visible};
+use crate::label::{char_columns, columns, ellipsise_columns, runs_left, visible};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// How cells are shown in a terminal.
@@ -17,7 +18,7 @@ pub enum Colour {
     Ansi,
 }
 
-/// From a weight below 0.1 to one of at least 0.9.
+/// From a weight of 0 to 1, rounded to ninths: what is below 0.056 leaves its cell empty.
 const RAMP: [char; 10] = [' ', '.', ':', '-', '=', '+', '*', '#', '%', '@'];
 /// Narrower than this nothing is readable.
 const NARROWEST: usize = 24;
@@ -36,13 +37,13 @@ pub fn heatmap_terminal(heatmap: &Heatmap, width: usize, colour: Colour) -> Stri
     for band in &bands {
         if bands.len() > 1 {
             let of = layout.columns.len();
-            lines.push(format!("source words {} to {} of {of}", band.start + 1, band.end));
+            lines.push(format!("source {}–{} of {of}", band.start + 1, band.end));
         }
         lines.extend(layout.head(band));
         lines.extend((0..layout.rows.len()).map(|row| layout.row(row, band)));
     }
     lines.push(layout.legend());
-    lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
+    lines.iter().flat_map(|line| [line.trim_end(), "\n"]).collect()
 }
 
 struct Layout<'a> {
@@ -124,13 +125,13 @@ impl<'a> Layout<'a> {
         let cells: String = weights.iter().map(|weight| self.cell(*weight)).collect();
         let label = &self.rows[row];
         let blank = " ".repeat(self.row_width - columns(label));
-        format!("{blank}{label} {cells}  {}", self.strongest[row])
+        format!("{blank}{} {cells}  {}", in_place(label), self.strongest[row])
     }
 
     fn cell(&self, weight: f32) -> String {
         match self.colour {
             Colour::Plain => {
-                let step = ((weight.clamp(0.0, 1.0) * 10.0) as usize).min(RAMP.len() - 1);
+                let step = (weight.clamp(0.0, 1.0) * (RAMP.len() - 1) as f32).round() as usize;
                 let filled = if self.cell == 1 { 1 } else { (self.cell - 1).min(3) };
                 pad_right(&RAMP[step].to_string().repeat(filled), self.cell)
             }
@@ -151,7 +152,7 @@ impl<'a> Layout<'a> {
         match self.colour {
             Colour::Plain => format!("weight 0 [{}] 1", RAMP.iter().collect::<String>()),
             Colour::Ansi => {
-                let strip: String = (0..=10).map(|step| paint(ramp(step as f32 / 10.0), "  ")).collect();
+                let strip: String = (0..=10).map(|step| paint(ramp(step as f32 / 10.0), " ")).collect();
                 format!("weight 0 {strip} 1")
             }
         }
@@ -193,7 +194,17 @@ fn paint(background: Rgb, text: &str) -> String {
 }
 
 fn pad_right(text: &str, width: usize) -> String {
-    format!("{text}{}", " ".repeat(width.saturating_sub(columns(text))))
+    format!("{}{}", in_place(text), " ".repeat(width.saturating_sub(columns(text))))
+}
+
+/// Text that runs from right to left between two marks of no width, or else terminals that reorder such text would turn
+/// the cells beside it round as well.
+fn in_place(text: &str) -> Cow<'_, str> {
+    const LEFT_TO_RIGHT: char = '\u{200e}';
+    if text.chars().any(runs_left) {
+        return format!("{LEFT_TO_RIGHT}{text}{LEFT_TO_RIGHT}").into();
+    }
+    text.into()
 }
 
 fn widest(labels: &[String]) -> usize {

@@ -2,12 +2,12 @@
 
 use regard_look::{Heatmap, HeatmapOptions};
 
-pub fn words(text: &str) -> Vec<String> {
+pub(crate) fn words(text: &str) -> Vec<String> {
     text.split(' ').map(String::from).collect()
 }
 
 /// Eight words each way with two crossings; the weights of the lesson's picture, made up but for their strongest.
-pub fn crossing() -> Heatmap {
+pub(crate) fn crossing() -> Heatmap {
     let strongest = [(0, 0.59), (2, 0.62), (1, 0.69), (3, 0.63), (4, 0.73), (5, 0.46), (7, 0.62), (6, 0.94)];
     let row = |&(top, weight): &(usize, f32)| {
         let mut row = vec![(1.0 - weight) / 14.0; 8];
@@ -22,13 +22,13 @@ pub fn crossing() -> Heatmap {
 }
 
 /// Awkward labels: markup, a control character, an empty one, double width, right to left, too long.
-pub fn awkward() -> Heatmap {
+pub(crate) fn awkward() -> Heatmap {
     let source = ["<b>&\"", "\u{1b}[31m", "日本語", "שלום"].map(String::from).to_vec();
     let target = ["", "Donaudampfschifffahrtsgesellschaftskapitän", "e\u{301}"].map(String::from).to_vec();
     let weights = vec![vec![1.0, 0.0, 0.0, 0.0], vec![0.05, 0.15, 0.5, 0.3], vec![0.0; 4]];
     Heatmap::new(source, target, weights).unwrap()
 }
 
-pub fn titled(title: &str) -> HeatmapOptions {
+pub(crate) fn titled(title: &str) -> HeatmapOptions {
     HeatmapOptions { title: Some(title.into()), gold: vec![(0, 0), (2, 1)] }
 }

@@ -5,20 +5,24 @@ use regard_tensor::Var;
 use regard_tensor::ops;
 
 use super::Source;
+use crate::config::AttentionConfig;
 use crate::error::Result;
 use crate::parameters::{Builder, ParameterId};
 use crate::pass::Pass;
 
 pub(super) struct Additive {
     query: ParameterId,
+    bias: Option<ParameterId>,
     key: ParameterId,
     v: ParameterId,
 }
 
 impl Additive {
-    pub(super) fn new(builder: &mut Builder, query: usize, memory: usize, width: usize) -> Self {
+    pub(super) fn new(builder: &mut Builder, query: usize, memory: usize, config: &AttentionConfig) -> Self {
+        let width = config.width;
         Self {
             query: builder.matrix("attention.query.weight", width, query, 1),
+            bias: config.bias.then(|| builder.vector("attention.query.bias", width, 0..0)),
             key: builder.matrix("attention.key.weight", width, memory, 1),
             v: builder.row("attention.score.weight", width),
         }
@@ -29,7 +33,7 @@ impl Additive {
     }
 
     pub(super) fn scores(&self, pass: &Pass, query: &Var, source: Source, sentences: &[usize]) -> Result<Var> {
-        let query = ops::linear(pass.tape, query, pass.weight(self.query), None)?;
+        let query = ops::linear(pass.tape, query, pass.weight(self.query), self.bias.map(|bias| pass.weight(bias)))?;
         let v = pass.weight(self.v);
         Ok(ops::additive_scores(pass.tape, &query, source.keys, v, sentences, source.lengths)?)
     }

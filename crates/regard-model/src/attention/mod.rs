@@ -51,7 +51,7 @@ impl Attention {
         let attention = &config.attention;
         let scoring = match attention.score {
             Score::Additive | Score::Concat => {
-                Scoring::Additive(additive::Additive::new(builder, query, memory, attention.width))
+                Scoring::Additive(additive::Additive::new(builder, query, memory, attention))
             }
             Score::Dot => Scoring::Dot(dot::Dot::plain(1.0)),
             Score::ScaledDot => Scoring::Dot(dot::Dot::plain(1.0 / (query as f32).sqrt())),

@@ -7,7 +7,9 @@ use super::readout::Readout;
 use super::{Bridge, Cell, CellInputs, CellState, CellWidths, DecoderMemory, DecoderState, Encoded, Layout};
 use super::{ReadoutInput, RecurrentMask, both_directions};
 use crate::attention::{Attention, AttentionOutput, Source};
-use crate::config::{CellKind, ContextKind, ContextLayers, ModelConfig, Query, QueryLayer, ReadoutState};
+use crate::config::{
+    CellKind, ContextKind, ContextLayers, ModelConfig, Query, QueryLayer, Readout as ReadoutKind, ReadoutState,
+};
 use crate::error::Result;
 use crate::parameters::Builder;
 use crate::pass::Pass;
@@ -104,7 +106,11 @@ impl Decoder {
                 residual_from: config.residual_from,
                 input_feeding: decoder.input_feeding,
                 readout_width: config.readout_width(),
-                readout_state: decoder.readout_state,
+                // Without a map of its own, the output layer reads the step's output.
+                readout_state: match decoder.readout {
+                    ReadoutKind::Linear => ReadoutState::Current,
+                    _ => decoder.readout_state,
+                },
                 cells: config.cell == CellKind::Lstm,
                 dropout: config.dropout,
                 recurrent_dropout: config.recurrent_dropout,

@@ -46,7 +46,7 @@ impl Readout {
         let mut map = |part: &str, size: usize, wanted: bool| {
             wanted.then(|| builder.matrix(&format!("readout.{part}.weight"), rows, size, 1))
         };
-        let learned = kind != ReadoutKind::Linear;
+        let learned = !matches!(kind, ReadoutKind::Linear | ReadoutKind::Concat);
         Self {
             kind,
             state: map("state", config.decoder.hidden, learned),
@@ -57,15 +57,20 @@ impl Readout {
     }
 
     pub(crate) fn apply(&self, pass: &Pass, input: &ReadoutInput) -> Result<Var> {
+        match (self.kind, &input.context) {
+            (ReadoutKind::Linear, _) => Ok(input.state.clone()),
+            (ReadoutKind::Concat, Some(context)) => Ok(ops::concat(pass.tape, &[&input.state, context])?),
+            _ => self.mapped(pass, input),
+        }
+    }
+
+    fn mapped(&self, pass: &Pass, input: &ReadoutInput) -> Result<Var> {
         let parts = [
             (Some(&input.state), self.state),
             (Some(&input.embedding), self.embedding),
             (input.context.as_ref(), self.context),
         ];
         let terms: Vec<_> = parts.into_iter().filter_map(|(x, weight)| Some((x?, pass.weight(weight?)))).collect();
-        if terms.is_empty() {
-            return Ok(input.state.clone());
-        }
         let sum = ops::linear_sum(pass.tape, &terms, self.bias.map(|bias| pass.weight(bias)), None)?;
         Ok(match self.kind {
             ReadoutKind::Maxout => ops::maxout(pass.tape, &sum)?,

@@ -1,12 +1,12 @@
 //! The inner loops: matrix products on packed operands, and functions over slices and rows.
 //!
-//! [`Kernels`] lists them once. For `f32` they are the fast ones in [`cpu`]; for `f64` the plain ones in [`reference`],
-//! which are also what the fast ones are tested against.
+//! [`Kernels`] lists them once. For `f32` they are the fast ones in [`cpu`]; for `f64` the plain ones in
+//! [`reference`](mod@reference), which are also what the fast ones are tested against.
 //!
-//! **Bits.** What a kernel returns for a row depends on that row (and the shared operand) alone: an element of a matrix
-//! product is one chain of multiply-adds over the depth in order; a sum over a row goes through lanes chosen by
-//! index, so that zeros behind the row's end change nothing. The number of rows, the position in a tile and the number
-//! of threads never matter. They may differ between processors with and without fused multiply-add.
+//! **Bits.** What a kernel returns for a row depends on that row and the shared operand alone. An element of a matrix
+//! product is one chain of multiply-adds for each block of the depth, and the blocks depend on the depth alone; a sum
+//! over a row goes through lanes chosen by index, so that zeros behind the row's end change nothing. The number of rows,
+//! the place in a tile and the number of threads never matter. Processors with and without fused multiply-add differ.
 
 mod adam;
 pub mod cpu;
@@ -14,7 +14,8 @@ mod packed;
 pub mod reference;
 
 pub use adam::AdamNumbers;
-pub use packed::{PANEL, Packed};
+pub(crate) use packed::PANEL;
+pub use packed::Packed;
 
 use crate::element::Number;
 use crate::threads::Threads;
@@ -36,68 +37,68 @@ macro_rules! kernels {
 }
 
 kernels! {
-    /// C\[m,n\] = A\[m,k\]·B\[k,n\], dense; plus C if `accumulate`, plus `bias` \[n\] on every row.
+    /// `C = A·B` for `A [m, k]`, `B [k, n]` and `C [m, n]`, dense; plus C if `accumulate`, plus `bias [n]` on each row.
     fn gemm(
         threads: &Threads, a: &[Self], m: usize, b: &Packed<Self>, c: &mut [Self], accumulate: bool,
         bias: Option<&[Self]>,
     );
-    /// The weight gradient C\[n_out,n_in\] = Σ dYᵀ·X, plus C if `accumulate`: one sum over the rows of all segments
-    /// (dY \[r,n_out\], X \[r,n_in\], r) in order.
+    /// The weight gradient `C = Σ dYᵀ·X`, `C [n_out, n_in]`, plus C if `accumulate`: one sum over the rows of all segments
+    /// `(dY [r, n_out], X [r, n_in], r)` in order.
     fn gemm_tn(
         threads: &Threads, segments: &[(&[Self], &[Self], usize)], n_out: usize, n_in: usize, c: &mut [Self],
         accumulate: bool,
     );
-    /// Σ a_i·b_i.
+    /// `Σ a·b`.
     fn dot(a: &[Self], b: &[Self]) -> Self;
-    /// y += alpha·x.
+    /// `y += alpha·x`.
     fn axpy(alpha: Self, x: &[Self], y: &mut [Self]);
-    /// y += x.
+    /// `y += x`.
     fn add_assign(y: &mut [Self], x: &[Self]);
-    /// y ∘= x.
+    /// `y *= x`, element by element.
     fn mul_assign(y: &mut [Self], x: &[Self]);
-    /// x *= by.
+    /// `x *= by`.
     fn scale(x: &mut [Self], by: Self);
-    /// sums\[n\] += each row of `rows` \[r,n\] in order: the gradient of a bias.
+    /// Adds each row of `rows [r, n]` to `sums [n]`, in order: the gradient of a bias.
     fn add_column_sums(rows: &[Self], sums: &mut [Self]);
-    /// Σ x_i.
+    /// `Σ x`.
     fn sum_slice(x: &[Self]) -> Self;
-    /// Σ x_i², in f64.
+    /// `Σ x²`, in f64.
     fn sum_squares(x: &[Self]) -> f64;
-    /// x = e^x.
+    /// `x = e^x`.
     fn exp_slice(x: &mut [Self]);
-    /// x = tanh x.
+    /// `x = tanh x`.
     fn tanh_slice(x: &mut [Self]);
-    /// x = 1 / (1 + e^−x).
+    /// `x = σ(x) = 1 / (1 + e^−x)`.
     fn sigmoid_slice(x: &mut [Self]);
-    /// log Σ e^x_i; −∞ for an empty row or one of −∞ only.
+    /// `log Σ e^x`, natural; −∞ for an empty row or one of −∞ only.
     fn log_sum_exp(x: &[Self]) -> Self;
-    /// x = softmax x. A row of −∞ only, where nothing may be attended, becomes zeros.
+    /// `x = softmax x`. A row of −∞ only, where nothing may be attended, becomes zeros.
     fn softmax_row(x: &mut [Self]);
-    /// x = log softmax x. A row of −∞ only stays as it is.
+    /// `x = log softmax x`, natural. A row of −∞ only stays as it is.
     fn log_softmax_row(x: &mut [Self]);
-    /// One LSTM cell (PyTorch's `LSTMCell`): `gates` \[4H\] holds the preactivations i, f, g, o;
-    /// c = σ(f)∘c_prev + σ(i)∘tanh g, h = σ(o)∘tanh c. `saved` \[5H\] receives the four activations and tanh c.
+    /// One LSTM cell (PyTorch's `LSTMCell`): `gates [4H]` holds i, f, g, o before their functions;
+    /// `c = σ(f)∘c_prev + σ(i)∘tanh g`, `h = σ(o)∘tanh c`. `saved [5H]` receives the four functions' values and `tanh c`.
     fn lstm_cell_row(gates: &[Self], c_prev: &[Self], h: &mut [Self], c: &mut [Self], saved: &mut [Self]);
-    /// Its backward pass from `saved`: writes the gradients of the preactivations \[4H\] and of `c_prev`.
+    /// Its backward pass from `saved`: writes the gradients of `gates [4H]` and of `c_prev [H]`.
     fn lstm_cell_backward_row(
         saved: &[Self], c_prev: &[Self], dh: &[Self], dc: &[Self], dgates: &mut [Self], dc_prev: &mut [Self],
     );
-    /// One GRU cell with the reset gate after the product (PyTorch's `GRUCell`): r, z = σ(x + u), n = tanh(x_n + r∘u_n),
-    /// h = (1 − z)∘n + z∘h_prev. `x_gates` and `h_gates` \[3H\] hold x and u, the products of input and state with their
-    /// biases, in the order r, z, n; `saved` \[3H\] receives r, z, n.
+    /// One GRU cell with the reset gate after the product (PyTorch's `GRUCell`): `r = σ(x_r + u_r)`, `z = σ(x_z + u_z)`,
+    /// `n = tanh(x_n + r∘u_n)`, `h = (1 − z)∘n + z∘h_prev`. `x_gates [3H]` and `h_gates [3H]` hold x and u, the products of
+    /// input and state with their biases, in the order r, z, n; `saved [3H]` receives r, z, n.
     fn gru_cell_row(x_gates: &[Self], h_gates: &[Self], h_prev: &[Self], h: &mut [Self], saved: &mut [Self]);
-    /// Its backward pass: writes the gradients of `x_gates` \[3H\] and `h_gates` \[3H\], and the part of that of `h_prev`
+    /// Its backward pass: writes the gradients of `x_gates [3H]` and `h_gates [3H]`, and the part of that of `h_prev [H]`
     /// which does not go through `h_gates`.
     fn gru_cell_backward_row(
         saved: &[Self], h_gates: &[Self], h_prev: &[Self], dh: &[Self], gradients: [&mut [Self]; 3],
     );
-    /// Additive attention scores out_j = Σ_a v_a·tanh(q_a + k_ja) for keys \[len, A\].
+    /// Additive attention scores `Σ v·tanh(q + k)` of the query `q [A]`, one for each of the `keys [len, A]`.
     fn additive_scores_row(q: &[Self], keys: &[Self], v: &[Self], out: &mut [Self]);
-    /// Its backward pass, which computes the tanh again: adds to the gradients of q \[A\], keys \[len, A\] and v \[A\].
+    /// Its backward pass, which computes the tanh again: adds to the gradients of `q [A]`, `keys [len, A]` and `v [A]`.
     fn additive_scores_backward_row(
         q: &[Self], keys: &[Self], v: &[Self], dscores: &[Self], gradients: [&mut [Self]; 3],
     );
-    /// One step of Adam or AdamW on a parameter with its moments `m` and `v`, see [`AdamNumbers`].
+    /// One step of Adam or `AdamW` on a parameter with its moments `m` and `v`, see [`AdamNumbers`].
     fn adam_update(param: &mut [Self], grad: &[Self], m: &mut [Self], v: &mut [Self], numbers: &AdamNumbers);
 }
 

@@ -5,7 +5,10 @@ use crate::pool;
 use crate::threads::{SMALL_WORK, Threads};
 
 /// Columns in a panel.
-pub const PANEL: usize = 16;
+pub(crate) const PANEL: usize = 16;
+
+/// Panels that are filled together at least, so that more than a line of each row is read at a time.
+const GROUP: usize = 4;
 
 /// A matrix B\[k,n\] in panels of 16 columns: panel p holds, for each depth in turn, the 16 values of columns
 /// 16p … 16p+15, zeros beyond n. A layout for memory only, never for files. The buffer comes from the pool.
@@ -32,12 +35,14 @@ impl<T: Number> Packed<T> {
     /// Packs a matrix whose rows lie in several blocks, each row-major.
     pub(crate) fn from_row_blocks(threads: &Threads, blocks: &[&[T]], n: usize) -> Self {
         let k = blocks.iter().map(|block| block.len().checked_div(n).unwrap_or(0)).sum();
-        Self::build(threads, k, n, |panel, first| {
-            let width = PANEL.min(n - first);
+        Self::build(threads, k, n, |panels, first| {
             let rows = blocks.iter().flat_map(|block| block.chunks_exact(n));
-            for (line, row) in panel.chunks_exact_mut(PANEL).zip(rows) {
-                line[..width].copy_from_slice(&row[first..first + width]);
-                line[width..].fill(T::ZERO);
+            for (at, row) in rows.enumerate() {
+                for (panel, values) in panels.chunks_exact_mut(PANEL * k).zip(row[first..].chunks(PANEL)) {
+                    let line = &mut panel[at * PANEL..(at + 1) * PANEL];
+                    line[..values.len()].copy_from_slice(values);
+                    line[values.len()..].fill(T::ZERO);
+                }
             }
         })
     }
@@ -49,36 +54,23 @@ impl<T: Number> Packed<T> {
     #[must_use]
     pub fn from_transposed(threads: &Threads, w: &[T], n: usize, k: usize) -> Self {
         assert_eq!(w.len(), n * k, "a [{n},{k}] matrix");
-        Self::build(threads, k, n, |panel, first| {
-            let width = PANEL.min(n - first);
-            if width < PANEL {
-                panel.fill(T::ZERO);
-            }
-            let rows = &w[first * k..(first + width) * k];
-            for (block, lines) in panel.chunks_mut(PANEL * PANEL).enumerate() {
-                for (column, row) in rows.chunks_exact(k).enumerate() {
-                    let values = &row[block * PANEL..];
-                    for (line, value) in lines.chunks_exact_mut(PANEL).zip(values) {
-                        line[column] = *value;
-                    }
-                }
+        Self::build(threads, k, n, |panels, first| {
+            for (panel, rows) in panels.chunks_exact_mut(PANEL * k).zip(w[first * k..].chunks(PANEL * k)) {
+                transpose(rows, panel, k);
             }
         })
     }
 
-    /// Fills the panels by `fill(panel, its first column)`.
+    /// Fills the panels by `fill(some panels, their first column)`.
     fn build(threads: &Threads, k: usize, n: usize, fill: impl Fn(&mut [T], usize) + Sync) -> Self {
         let len = n.div_ceil(PANEL) * PANEL * k;
         let mut buffer: Vec<T> = pool::take(len + PANEL);
         // align_offset may decline (it never does in practice); then the panels lie where they lie.
         let offset = buffer.as_ptr().align_offset(64);
         let start = if offset < PANEL { offset } else { 0 };
-        let panels = &mut buffer[start..start + len];
-        let each = SMALL_WORK.div_ceil((PANEL * k).max(1));
-        threads.chunks_mut(panels, each * PANEL * k, |part, panels| {
-            for (p, panel) in panels.chunks_exact_mut(PANEL * k).enumerate() {
-                fill(panel, (part * each + p) * PANEL);
-            }
+        let each = SMALL_WORK.div_ceil((PANEL * k).max(1)).max(GROUP);
+        threads.chunks_mut(&mut buffer[start..start + len], each * PANEL * k, |part, panels| {
+            fill(panels, part * each * PANEL);
         });
         Self { buffer, start, k, n }
     }
@@ -99,6 +91,20 @@ impl<T: Number> Packed<T> {
     #[must_use]
     pub fn panels(&self) -> &[T] {
         &self.buffer[self.start..self.start + self.n.div_ceil(PANEL) * PANEL * self.k]
+    }
+}
+
+/// Writes up to 16 rows of `k` elements as the columns of a panel, in blocks that stay in the first-level cache.
+fn transpose<T: Number>(rows: &[T], panel: &mut [T], k: usize) {
+    if rows.len() < panel.len() {
+        panel.fill(T::ZERO);
+    }
+    for (block, lines) in panel.chunks_mut(PANEL * PANEL).enumerate() {
+        for (column, row) in rows.chunks_exact(k).enumerate() {
+            for (line, value) in lines.chunks_exact_mut(PANEL).zip(&row[block * PANEL..]) {
+                line[column] = *value;
+            }
+        }
     }
 }
 

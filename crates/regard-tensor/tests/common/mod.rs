@@ -7,7 +7,8 @@ use serde_json::Value;
 pub(crate) fn tensor<T: Element>(stored: &Value) -> Tensor<T> {
     let sizes: Vec<usize> = indices(&stored["shape"]);
     let value = |value: &Value| T::from_f64(value.as_f64().unwrap_or(f64::NEG_INFINITY));
-    Tensor::new(regard_tensor::Shape::new(&sizes), list(stored, "values").iter().map(value).collect()).unwrap()
+    Tensor::new(regard_tensor::Shape::new(&sizes), list(stored, "values").iter().map(value).collect())
+        .unwrap()
 }
 
 /// The stored tensors of a list.
@@ -37,5 +38,8 @@ pub(crate) fn assert_close<T: Element>(what: &str, ours: &Tensor<T>, theirs: &Te
         }
     }
     let (distance, norm) = (f64::sqrt(distance), f64::sqrt(norm));
-    assert!(distance <= tolerance * norm, "{what}: the distance from PyTorch is {distance:e}, its norm {norm:e}");
+    assert!(
+        distance <= tolerance * norm,
+        "{what}: the distance from PyTorch is {distance:e}, its norm {norm:e}"
+    );
 }

@@ -51,7 +51,8 @@ impl ValidationRecipe {
         Problem::unless(self.max_lines != Some(0), "max_lines", || "0 must be at least 1".to_owned())?;
         let needed = self.metric != Metric::Loss || self.patience > 0;
         Problem::unless(validated || !needed, if self.patience > 0 { "patience" } else { "metric" }, || {
-            "needs a validation set: give data.valid_source and data.valid_target, or data.valid_pairs".to_owned()
+            "needs a validation set: give data.valid_source and data.valid_target, or data.valid_pairs"
+                .to_owned()
         })
     }
 }

@@ -50,7 +50,9 @@ fn apply(table: &mut Table, setting: &str) -> Result<()> {
     let mut table = table;
     for key in keys {
         let inner = table.entry(key).or_insert_with(|| Value::Table(Table::new()));
-        table = inner.as_table_mut().ok_or_else(|| refuse(format!("{key} is a value and has no keys below it")))?;
+        table = inner
+            .as_table_mut()
+            .ok_or_else(|| refuse(format!("{key} is a value and has no keys below it")))?;
     }
     table.insert(last.to_owned(), value(text.trim()));
     Ok(())
@@ -75,6 +77,5 @@ fn line_of(text: &str, path: &str) -> Option<usize> {
             _ => break,
         }
     }
-    let before = text.as_bytes().get(..start?)?;
-    Some(1 + before.iter().filter(|&&byte| byte == b'\n').count())
+    Some(1 + text.get(..start?)?.matches('\n').count())
 }

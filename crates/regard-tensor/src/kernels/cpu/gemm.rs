@@ -3,17 +3,22 @@
 use super::isa::Isa;
 use super::tile::{self, Kernel, ROWS, Tile};
 use crate::kernels::{PANEL, Packed, check_gemm};
+use crate::pool;
 use crate::threads::{SharedMut, Threads};
 use std::ops::Range;
 
-/// Depth of a block: a panel of B (16 KiB) and the rows of A beside it stay in the first-level cache.
-pub(super) const DEPTH: usize = 256;
+/// Most depth in a block. A longer chain costs less per link, but a panel's part of B (32 KiB) and the rows of A beside
+/// it should come from the first two cache levels.
+pub(super) const DEPTH: usize = 512;
 
 /// Most rows of A in a block: with a block's depth they stay in the second-level cache.
-const BLOCK_ROWS: usize = 240;
+pub(super) const BLOCK_ROWS: usize = 168;
+
+/// Distance of the rows in a copied block of A: not a power of two, so that they spread over the cache.
+const COPIED_ROW: usize = DEPTH + 16;
 
 /// Multiply-adds that a task should have at least: some 10 µs.
-const TASK: usize = 1 << 19;
+pub(super) const TASK: usize = 1 << 19;
 
 /// See [`Kernels::gemm`](crate::kernels::Kernels::gemm).
 #[allow(clippy::too_many_arguments, reason = "the kernel's operands and the instruction set")]
@@ -43,6 +48,13 @@ pub fn gemm(
         // SAFETY: the blocks of the grid do not overlap, and each task is run once.
         unsafe { product.block(rows, panels) };
     });
+}
+
+/// The blocks of a depth, of nearly equal size; one, even if the depth is 0. They depend on nothing else, as the sums'
+/// bits depend on them.
+pub(super) fn depth_blocks(depth: usize) -> impl Iterator<Item = Range<usize>> {
+    let blocks = depth.div_ceil(DEPTH).max(1);
+    (0..blocks).map(move |i| i * depth / blocks..(i + 1) * depth / blocks)
 }
 
 /// How C is cut into tasks.
@@ -88,30 +100,54 @@ impl Product<'_> {
     /// # Safety
     /// Nobody else may touch these rows and panels of C.
     unsafe fn block(&self, rows: Range<usize>, panels: Range<usize>) {
-        let mut depth = 0;
-        loop {
-            let end = self.k.min(depth + DEPTH);
-            let strips = rows.len().div_ceil(ROWS);
-            let widest = tile::panels_at_once(rows.len().div_ceil(strips));
+        // Strips of nearly equal height: 4 + 4 rows are faster than 6 + 2.
+        let strips = rows.len().div_ceil(ROWS);
+        let strip =
+            |i: usize| rows.start + i * rows.len() / strips..rows.start + (i + 1) * rows.len() / strips;
+        let widest = tile::panels_at_once(strip(strips - 1).len());
+        let again = strips > 1 && panels.len() > 1;
+        let mut copy = pool::take(if again { rows.len() * COPIED_ROW } else { 0 });
+        for depth in depth_blocks(self.k) {
+            let lhs = self.lhs(&rows, &depth, &mut copy);
             for first in panels.clone().step_by(widest) {
-                for strip in 0..strips {
-                    // Strips of nearly equal height: 4 + 4 rows are faster than 6 + 2.
-                    let row = |i: usize| rows.start + i * rows.len() / strips;
+                for strip in (0..strips).map(strip) {
+                    let (a, a_row) = (&lhs.0[(strip.start - rows.start) * lhs.1..], lhs.1);
                     let panels = first..panels.end.min(first + widest);
                     // SAFETY: handed on to the caller.
-                    unsafe { self.tile(row(strip)..row(strip + 1), panels, depth..end) };
+                    unsafe { self.tile(a, a_row, strip, panels, depth.clone()) };
                 }
             }
-            depth = end;
-            if depth == self.k {
-                return;
-            }
         }
+        pool::give(copy);
+    }
+
+    /// The block of A, with the distance of its rows. Where it is used more than once it is copied: rows that lie a power
+    /// of two apart would drive each other out of the cache.
+    fn lhs<'a>(
+        &'a self,
+        rows: &Range<usize>,
+        depth: &Range<usize>,
+        copy: &'a mut [f32],
+    ) -> (&'a [f32], usize) {
+        if copy.is_empty() {
+            return (&self.a[rows.start * self.k + depth.start..], self.k);
+        }
+        for (to, row) in copy.chunks_exact_mut(COPIED_ROW).zip(rows.clone()) {
+            to[..depth.len()].copy_from_slice(&self.a[row * self.k..][depth.clone()]);
+        }
+        (copy, COPIED_ROW)
     }
 
     /// # Safety
     /// As `block`.
-    unsafe fn tile(&self, rows: Range<usize>, panels: Range<usize>, depth: Range<usize>) {
+    unsafe fn tile(
+        &self,
+        a: &[f32],
+        a_row: usize,
+        rows: Range<usize>,
+        panels: Range<usize>,
+        depth: Range<usize>,
+    ) {
         let (column, at) = (panels.start * PANEL, rows.start * self.n + panels.start * PANEL);
         let (from, from_row) = match self.start {
             _ if depth.start > 0 => (self.c.ptr(at).cast_const(), self.n),
@@ -120,8 +156,8 @@ impl Product<'_> {
             Start::Zero => (ZEROS.as_ptr(), 0),
         };
         let tile = Tile {
-            a: self.a[rows.start * self.k + depth.start..].as_ptr(),
-            a_row: self.k,
+            a: a.as_ptr(),
+            a_row,
             a_depth: 1,
             b: self.b.panels()[panels.start * PANEL * self.k + depth.start * PANEL..].as_ptr(),
             b_panel: PANEL * self.k,
@@ -134,13 +170,13 @@ impl Product<'_> {
             panels: panels.len(),
         };
         // SAFETY: the ranges lie within A, B and C, whose sizes `check_gemm` compared; the last panel's missing columns
-        // are handled by `edge`; C's part is the caller's promise.
+        // are kept apart by `run`; C's part is the caller's promise.
         unsafe { run(self.kernel, tile, (self.n - column).min(panels.len() * PANEL)) };
     }
 }
 
 /// A start of nothing for as many panels as a tile has at most.
-static ZEROS: [f32; 4 * PANEL] = [0.0; 4 * PANEL];
+pub(super) static ZEROS: [f32; 4 * PANEL] = [0.0; 4 * PANEL];
 
 /// Runs a tile of which `columns` exist in C; the rest of the last panel is kept out of C.
 ///
@@ -153,7 +189,8 @@ pub(super) unsafe fn run(kernel: Kernel, tile: Tile, columns: usize) {
     }
     let mut whole = [0.0_f32; ROWS * 4 * PANEL];
     let width = tile.panels * PANEL;
-    let inner = Tile { from: whole.as_ptr(), from_row: width, c: whole.as_mut_ptr(), c_row: width, ..tile };
+    let c = whole.as_mut_ptr();
+    let inner = Tile { from: c.cast_const(), from_row: width, c, c_row: width, ..tile };
     // SAFETY: only the existing columns of the start and of C are touched; `whole` holds all of the tile.
     unsafe {
         for row in 0..tile.rows {

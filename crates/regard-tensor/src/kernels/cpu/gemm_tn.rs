@@ -1,14 +1,12 @@
 //! The weight gradient dYᵀ·X: one long product over the rows of all segments, cut by rows of the result.
 
-use super::gemm::{DEPTH, run};
+use super::gemm::{BLOCK_ROWS, DEPTH, TASK, ZEROS, depth_blocks, run};
 use super::isa::Isa;
 use super::tile::{self, Kernel, ROWS, Tile};
 use crate::kernels::{PANEL, Packed, check_gemm_tn};
 use crate::pool;
 use crate::threads::Threads;
-
-/// Most rows of the result in a task: their part of dY, packed, stays in the second-level cache.
-const BLOCK_ROWS: usize = 96;
+use std::ops::Range;
 
 /// A segment's dY, X and number of rows.
 type Segment<'a> = (&'a [f32], &'a [f32], usize);
@@ -24,24 +22,21 @@ pub fn gemm_tn(
     c: &mut [f32],
     accumulate: bool,
 ) {
-    check_gemm_tn(segments, n_out, n_in, c);
-    if !accumulate {
-        c.fill(0.0);
-    }
+    let depth = check_gemm_tn(segments, n_out, n_in, c);
     if c.is_empty() {
         return;
     }
     let inputs: Vec<&[f32]> = segments.iter().map(|&(_, x, _)| x).collect();
     let x = Packed::from_row_blocks(threads, &inputs, n_in);
-    let rows = BLOCK_ROWS.min(n_out.div_ceil(4 * threads.count()).next_multiple_of(ROWS));
+    // As many blocks for each thread, and each block's part of dY, packed, within the second-level cache.
+    let shares = if depth * c.len() < TASK { 1 } else { threads.count() };
+    let blocks = n_out.div_ceil(BLOCK_ROWS).next_multiple_of(shares);
+    let rows = n_out.div_ceil(blocks).next_multiple_of(ROWS);
     threads.chunks_mut(c, rows * n_in, |block, c| {
         let mut gradient = Gradient { kernel: tile::kernel(isa), x: &x, c, strips: pool::take(rows * DEPTH) };
-        let mut depth = 0;
-        while depth < x.k() {
-            let end = x.k().min(depth + DEPTH);
-            gradient.pack(segments, n_out, block * rows, depth..end);
-            gradient.add(depth..end);
-            depth = end;
+        for depth in depth_blocks(x.k()) {
+            gradient.pack(segments, n_out, block * rows, depth.clone());
+            gradient.add(depth.clone(), accumulate || depth.start > 0);
         }
         pool::give(gradient.strips);
     });
@@ -62,7 +57,7 @@ impl Gradient<'_> {
     }
 
     /// Packs the columns `first..first + rows` of the rows `depth` of all dY.
-    fn pack(&mut self, segments: &[Segment<'_>], n_out: usize, first: usize, depth: std::ops::Range<usize>) {
+    fn pack(&mut self, segments: &[Segment<'_>], n_out: usize, first: usize, depth: Range<usize>) {
         let rows = self.rows();
         let all = segments.iter().flat_map(|(dy, _, _)| dy.chunks_exact(n_out));
         for (at, dy) in all.skip(depth.start).take(depth.len()).enumerate() {
@@ -73,12 +68,13 @@ impl Gradient<'_> {
         }
     }
 
-    /// Adds the packed part's product.
-    fn add(&mut self, depth: std::ops::Range<usize>) {
+    /// Adds the packed part's product to C, or puts it there.
+    fn add(&mut self, depth: Range<usize>, accumulate: bool) {
         let (rows, n) = (self.rows(), self.x.n());
         for (panel, column) in (0..n).step_by(PANEL).enumerate() {
             for row in (0..rows).step_by(ROWS) {
                 let c = self.c[row * n + column..].as_mut_ptr();
+                let (from, from_row) = if accumulate { (c.cast_const(), n) } else { (ZEROS.as_ptr(), 0) };
                 let tile = Tile {
                     a: self.strips[row * DEPTH..].as_ptr(),
                     a_row: 1,
@@ -86,8 +82,8 @@ impl Gradient<'_> {
                     b: self.x.panels()[(panel * self.x.k() + depth.start) * PANEL..].as_ptr(),
                     b_panel: 0,
                     depth: depth.len(),
-                    from: c,
-                    from_row: n,
+                    from,
+                    from_row,
                     c,
                     c_row: n,
                     rows: ROWS.min(rows - row),

@@ -6,6 +6,10 @@
     unsafe_code,
     reason = "instruction sets are chosen at run time; tiles of a matrix are reached by pointer"
 )]
+#![allow(
+    clippy::inline_always,
+    reason = "a body must be inlined into each function that enables instructions"
+)]
 
 mod additive;
 mod cells;

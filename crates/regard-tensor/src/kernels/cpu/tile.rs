@@ -1,7 +1,7 @@
 //! The innermost loop of the matrix products: a few rows of A times one or more panels of B.
 //!
-//! Each element of C is one chain of multiply-adds over the depth in order, which starts from what `from` holds. A long
-//! depth is cut in blocks, and the next block goes on from C; so neither the cut nor the tile's shape changes a bit.
+//! Each element of C is what it starts from plus one chain of multiply-adds over the depth in order. A long depth is cut
+//! at fixed places, and each block adds its chain to C; so the tile's shape does not change a bit.
 
 use super::isa::Isa;
 use crate::kernels::PANEL;
@@ -20,7 +20,7 @@ pub(super) struct Tile {
     pub(super) b: *const f32,
     pub(super) b_panel: usize,
     pub(super) depth: usize,
-    /// The sums start from `from + i·from_row + column`.
+    /// What the sums are added to is at `from + i·from_row + column`.
     pub(super) from: *const f32,
     pub(super) from_row: usize,
     /// C's element (i, column) is at `c + i·c_row + column`.
@@ -50,12 +50,12 @@ pub(super) fn kernel(isa: Isa) -> Kernel {
     portable
 }
 
-/// Panels that a tile of so many rows takes at once: a chain waits 4 cycles for each link, so that at least 8 registers
-/// of sums are needed to keep two multiply-add units busy.
+/// Panels that a tile of so many rows takes at once: a chain waits 4 cycles for each link, so that about 8 registers of
+/// sums are needed to keep two multiply-add units busy.
 pub(super) fn panels_at_once(rows: usize) -> usize {
     match rows {
         1 => 4,
-        2 | 3 => 2,
+        2 => 2,
         _ => 1,
     }
 }
@@ -69,14 +69,16 @@ unsafe fn portable(t: &Tile) {
         // SAFETY: within the tile, as the caller promises.
         unsafe {
             let (a, b) = (t.a.add(row * t.a_row), t.b.add(panel * t.b_panel).cast::<[f32; PANEL]>());
-            let mut sums = *t.from.add(row * t.from_row + panel * PANEL).cast::<[f32; PANEL]>();
+            let mut sums = [0.0; PANEL];
             for k in 0..t.depth {
                 let (a, line) = (*a.add(k * t.a_depth), &*b.add(k));
                 for (sum, b) in sums.iter_mut().zip(line) {
                     *sum = super::math::fma::<{ super::isa::PORTABLE_FMA }>(a, *b, *sum);
                 }
             }
-            *t.c.add(row * t.c_row + panel * PANEL).cast::<[f32; PANEL]>() = sums;
+            let from = &*t.from.add(row * t.from_row + panel * PANEL).cast::<[f32; PANEL]>();
+            let c = std::array::from_fn(|lane| from[lane] + sums[lane]);
+            *t.c.add(row * t.c_row + panel * PANEL).cast::<[f32; PANEL]>() = c;
         }
     }
 }
@@ -85,8 +87,12 @@ unsafe fn portable(t: &Tile) {
 mod avx2 {
     use super::{PANEL, Tile};
     use std::arch::x86_64::{
-        __m256, _mm256_broadcast_ss, _mm256_fmadd_ps, _mm256_loadu_ps, _mm256_setzero_ps, _mm256_storeu_ps,
+        __m256, _MM_HINT_T0, _mm_prefetch, _mm256_add_ps, _mm256_broadcast_ss, _mm256_fmadd_ps,
+        _mm256_loadu_ps, _mm256_setzero_ps, _mm256_storeu_ps,
     };
+
+    /// How far ahead B is asked for: a page, as the processor's own reading ahead stops at its end.
+    const AHEAD: usize = 1024;
 
     /// # Safety
     /// As [`Kernel`](super::Kernel) says.
@@ -101,7 +107,6 @@ mod avx2 {
                 (1, _) => strip::<1, 1>(t),
                 (2, 2) => strip::<2, 2>(t),
                 (2, _) => strip::<2, 1>(t),
-                (3, 2) => strip::<3, 2>(t),
                 (3, _) => strip::<3, 1>(t),
                 (4, _) => strip::<4, 1>(t),
                 (5, _) => strip::<5, 1>(t),
@@ -123,15 +128,15 @@ mod avx2 {
     unsafe fn sums<const R: usize, const P: usize>(t: &Tile, a_row: usize, a_depth: usize) {
         // SAFETY: all within the tile, as the caller promises.
         unsafe {
-            let mut sums = [[[_mm256_setzero_ps(); 2]; P]; R];
-            for (r, sums) in sums.iter_mut().enumerate() {
-                for (p, sums) in sums.iter_mut().enumerate() {
-                    let from = t.from.add(r * t.from_row + p * PANEL);
-                    *sums = [_mm256_loadu_ps(from), _mm256_loadu_ps(from.add(8))];
-                }
+            // C is needed only at the end: by then it has come from memory.
+            for r in 0..R {
+                _mm_prefetch::<_MM_HINT_T0>(t.c.add(r * t.c_row).cast());
+                _mm_prefetch::<_MM_HINT_T0>(t.c.add(r * t.c_row + P * PANEL - 1).cast());
             }
+            let mut sums = [[[_mm256_setzero_ps(); 2]; P]; R];
             let (mut a, mut b) = (t.a, t.b);
             for _ in 0..t.depth {
+                _mm_prefetch::<_MM_HINT_T0>(b.wrapping_add(AHEAD).cast());
                 for p in 0..P {
                     let b = b.add(p * t.b_panel);
                     let line: [__m256; 2] = [_mm256_loadu_ps(b), _mm256_loadu_ps(b.add(8))];
@@ -147,8 +152,9 @@ mod avx2 {
             for (r, sums) in sums.iter().enumerate() {
                 for (p, sums) in sums.iter().enumerate() {
                     let c = t.c.add(r * t.c_row + p * PANEL);
-                    _mm256_storeu_ps(c, sums[0]);
-                    _mm256_storeu_ps(c.add(8), sums[1]);
+                    let from = t.from.add(r * t.from_row + p * PANEL);
+                    _mm256_storeu_ps(c, _mm256_add_ps(_mm256_loadu_ps(from), sums[0]));
+                    _mm256_storeu_ps(c.add(8), _mm256_add_ps(_mm256_loadu_ps(from.add(8)), sums[1]));
                 }
             }
         }

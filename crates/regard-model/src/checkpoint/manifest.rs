@@ -1,0 +1,158 @@
+//! `config.json`: what the model is, and the size and digest of its other files.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use regard_text::Pipeline;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::{ModelInfo, durable};
+use crate::config::ModelConfig;
+use crate::error::{ModelError, Result};
+
+/// The format that this version writes, and the newest that it reads.
+const FORMAT_VERSION: u32 = 1;
+const NAME: &str = "config.json";
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Manifest {
+    format_version: u32,
+    /// The version of Regard that wrote it.
+    regard_version: String,
+    source_language: String,
+    target_language: String,
+    source_vocabulary: usize,
+    target_vocabulary: usize,
+    model: ModelConfig,
+    files: BTreeMap<String, FileRecord>,
+    /// Files that may still be there in place of those of the same name in `files`: a write was under way.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    replacing: BTreeMap<String, FileRecord>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileRecord {
+    bytes: u64,
+    sha256: String,
+}
+
+impl FileRecord {
+    fn of(bytes: &[u8]) -> Self {
+        let digest = Sha256::digest(bytes);
+        let sha256 = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        Self { bytes: bytes.len() as u64, sha256 }
+    }
+}
+
+impl Manifest {
+    /// The manifest of a model whose files are in `dir`.
+    pub(super) fn new(info: &ModelInfo, dir: &Path, files: &[String]) -> Result<Self> {
+        let record = |name: &String| Ok((name.clone(), FileRecord::of(&read(&dir.join(name))?)));
+        Ok(Self {
+            format_version: FORMAT_VERSION,
+            regard_version: env!("CARGO_PKG_VERSION").to_owned(),
+            source_language: info.source_language.clone(),
+            target_language: info.target_language.clone(),
+            source_vocabulary: info.source.vocabulary.len(),
+            target_vocabulary: info.target.vocabulary.len(),
+            model: info.config.clone(),
+            files: files.iter().map(record).collect::<Result<_>>()?,
+            replacing: BTreeMap::new(),
+        })
+    }
+
+    pub(super) fn write(&self, dir: &Path) -> Result<()> {
+        let path = dir.join(NAME);
+        let json = serde_json::to_string_pretty(self)
+            .map_err(|error| ModelError::Damaged { path: path.clone(), reason: error.to_string() })?;
+        durable::write_file(&path, (json + "\n").as_bytes())
+    }
+
+    pub(super) fn read(dir: &Path) -> Result<Self> {
+        #[derive(Deserialize)]
+        struct Version {
+            format_version: u32,
+        }
+        let path = dir.join(NAME);
+        let bytes = read(&path)?;
+        let damaged = |reason: String| ModelError::Damaged { path: path.clone(), reason };
+        let bad_json = |error: serde_json::Error| damaged(format!("is not a model's configuration: {error}"));
+        let version: Version = serde_json::from_slice(&bytes).map_err(bad_json)?;
+        if version.format_version > FORMAT_VERSION {
+            return Err(damaged(format!(
+                "has format version {}, this program reads up to {FORMAT_VERSION}; use a newer regard",
+                version.format_version
+            )));
+        }
+        serde_json::from_slice(&bytes).map_err(bad_json)
+    }
+
+    /// The bytes of a file, where it is the one that this manifest means.
+    pub(super) fn check(&self, dir: &Path, name: &str) -> Result<Vec<u8>> {
+        let path = dir.join(name);
+        let damaged = |reason: String| ModelError::Damaged { path: path.clone(), reason };
+        let wanted: Vec<_> = [&self.files, &self.replacing].iter().filter_map(|files| files.get(name)).collect();
+        let Some(first) = wanted.first() else {
+            return Err(damaged(format!("is not listed in {NAME}")));
+        };
+        let size = fs::metadata(&path).map_err(|source| ModelError::Io { path: path.clone(), source })?.len();
+        if wanted.iter().all(|record| record.bytes != size) {
+            return Err(damaged(format!(
+                "has {size} bytes where {NAME} says {}: it was cut, changed or belongs to another model; restore it, or \
+                 use a directory under checkpoints/",
+                first.bytes
+            )));
+        }
+        let bytes = read(&path)?;
+        let found = FileRecord::of(&bytes);
+        if !wanted.contains(&&found) {
+            return Err(damaged(format!(
+                "has the digest {} where {NAME} says {}: it was changed or belongs to another model; restore it, or use \
+                 a directory under checkpoints/",
+                found.sha256, first.sha256
+            )));
+        }
+        Ok(bytes)
+    }
+
+    /// What the model is; its text files are checked.
+    pub(super) fn info(self, dir: &Path) -> Result<ModelInfo> {
+        for name in self.files.keys().filter(|name| *name != super::WEIGHTS) {
+            self.check(dir, name)?;
+        }
+        let (source, target) = (Pipeline::load(dir, "source")?, Pipeline::load(dir, "target")?);
+        let sizes = (source.vocabulary.len(), target.vocabulary.len());
+        if sizes != (self.source_vocabulary, self.target_vocabulary) {
+            let reason = format!(
+                "says {} source and {} target entries, the vocabularies have {} and {}",
+                self.source_vocabulary, self.target_vocabulary, sizes.0, sizes.1
+            );
+            return Err(ModelError::Damaged { path: dir.join(NAME), reason });
+        }
+        self.model.check()?;
+        Ok(ModelInfo {
+            config: self.model,
+            source_language: self.source_language,
+            target_language: self.target_language,
+            source,
+            target,
+        })
+    }
+
+    /// The manifests while the file `name` is exchanged for `new_file`, and after.
+    pub(super) fn exchange(&self, info: &ModelInfo, name: &str, new_file: &Path) -> Result<(Self, Self)> {
+        let mut after = Self { model: info.config.clone(), replacing: BTreeMap::new(), ..self.clone() };
+        let old = after.files.insert(name.to_owned(), FileRecord::of(&read(new_file)?));
+        let mut during = after.clone();
+        during.replacing.extend(old.map(|old| (name.to_owned(), old)));
+        Ok((during, after))
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>> {
+    fs::read(path).map_err(|source| ModelError::Io { path: path.to_owned(), source })
+}

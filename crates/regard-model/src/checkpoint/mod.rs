@@ -1,0 +1,160 @@
+//! A model on disk: a directory of `config.json`, `model.safetensors`, tokenizer and vocabulary files.
+//!
+//! `config.json` holds the size and the digest of every other file, so that a file which was cut, changed or belongs to
+//! another model is refused by name before anything of it is used.
+
+mod durable;
+mod manifest;
+
+pub use durable::{write_directory, write_file};
+
+use std::path::Path;
+
+use regard_tensor::{Shape, Tensor};
+use regard_text::Pipeline;
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+
+use crate::config::ModelConfig;
+use crate::error::{ModelError, Result};
+use crate::parameters::Parameters;
+use crate::recurrent::RecurrentModel;
+use crate::seq2seq::Seq2Seq;
+use manifest::Manifest;
+
+/// The file of the weights.
+const WEIGHTS: &str = "model.safetensors";
+
+/// What a model is, besides its weights: everything that is fixed at training.
+#[derive(Clone, Debug)]
+pub struct ModelInfo {
+    /// The network.
+    pub config: ModelConfig,
+    /// The code of the source language, or an empty string.
+    pub source_language: String,
+    /// The code of the target language, or an empty string.
+    pub target_language: String,
+    /// How source lines become ids.
+    pub source: Pipeline,
+    /// How ids become target lines.
+    pub target: Pipeline,
+}
+
+impl ModelInfo {
+    /// A network of this kind with fresh weights.
+    ///
+    /// # Errors
+    /// Where the configuration is impossible.
+    pub fn build(&self, seed: u64) -> Result<Box<dyn Seq2Seq>> {
+        let (source, target) = (self.source.vocabulary.len(), self.target.vocabulary.len());
+        Ok(Box::new(RecurrentModel::new(&self.config, source, target, seed)?))
+    }
+}
+
+/// Writes a model into a directory that exists and holds none; see [`write_directory`] for doing so at once.
+///
+/// # Errors
+/// Where a file cannot be written.
+pub fn save(dir: &Path, info: &ModelInfo, parameters: &Parameters) -> Result<()> {
+    let mut files = info.source.save(dir, "source")?;
+    files.extend(info.target.save(dir, "target")?);
+    write_tensors(&dir.join(WEIGHTS), &named(parameters))?;
+    files.push(WEIGHTS.to_owned());
+    Manifest::new(info, dir, &files)?.write(dir)
+}
+
+/// Puts new weights in the place of a model's old ones, or writes the model where there was none. At every moment the
+/// directory holds a whole model: while the file is exchanged, `config.json` admits the old and the new one.
+///
+/// # Errors
+/// Where a file cannot be written; the old model is then still there.
+pub fn replace(dir: &Path, info: &ModelInfo, parameters: &Parameters) -> Result<()> {
+    durable::tidy(dir)?;
+    let Ok(old) = Manifest::read(dir) else {
+        return save(dir, info, parameters);
+    };
+    let new_file = durable::temporary(&dir.join(WEIGHTS));
+    write_tensors(&new_file, &named(parameters))?;
+    let (during, after) = old.exchange(info, WEIGHTS, &new_file)?;
+    during.write(dir)?;
+    durable::rename(&new_file, &dir.join(WEIGHTS))?;
+    after.write(dir)
+}
+
+/// Reads a model: what it is, and the network with its weights.
+///
+/// # Errors
+/// Where a file is missing, is not what `config.json` says, or is of a newer format; the message names the file.
+pub fn load(dir: &Path) -> Result<(ModelInfo, Box<dyn Seq2Seq>)> {
+    let manifest = Manifest::read(dir)?;
+    let weights = manifest.check(dir, WEIGHTS)?;
+    let info = manifest.info(dir)?;
+    let mut network = info.build(0)?;
+    let parameters = network.parameters_mut();
+    let path = dir.join(WEIGHTS);
+    let tensors = read_tensors(&path, &weights)?;
+    if tensors.len() != parameters.names().len() {
+        let reason = format!(
+            "holds {} weights where config.json describes {}; the file belongs to another model",
+            tensors.len(),
+            parameters.names().len()
+        );
+        return Err(ModelError::Damaged { path, reason });
+    }
+    for (name, tensor) in tensors {
+        parameters
+            .set(&name, tensor)
+            .map_err(|error| ModelError::Damaged { path: path.clone(), reason: error.to_string() })?;
+    }
+    Ok((info, network))
+}
+
+/// The weights with their names, as [`write_tensors`] takes them.
+#[must_use]
+pub fn named(parameters: &Parameters) -> Vec<(String, Tensor)> {
+    parameters.names().iter().cloned().zip(parameters.values().iter().cloned()).collect()
+}
+
+/// Writes tensors as a safetensors file and makes sure that it is on the disk.
+///
+/// # Errors
+/// Where the file cannot be written.
+pub fn write_tensors(path: &Path, tensors: &[(String, Tensor)]) -> Result<()> {
+    let damaged = |error: safetensors::SafeTensorError| ModelError::Damaged {
+        path: path.to_owned(),
+        reason: format!("cannot be formed: {error}"),
+    };
+    let bytes: Vec<(&str, Shape, Vec<u8>)> = tensors
+        .iter()
+        .map(|(name, tensor)| {
+            let bytes = tensor.values().iter().flat_map(|value| value.to_le_bytes()).collect();
+            (name.as_str(), tensor.shape(), bytes)
+        })
+        .collect();
+    let views = bytes
+        .iter()
+        .map(|(name, shape, bytes)| Ok((*name, TensorView::new(Dtype::F32, shape.sizes().to_vec(), bytes)?)))
+        .collect::<std::result::Result<Vec<_>, _>>()
+        .map_err(damaged)?;
+    let file = safetensors::serialize(views, None).map_err(damaged)?;
+    write_file(path, &file)
+}
+
+/// The tensors of a safetensors file, f32, sorted by name.
+///
+/// # Errors
+/// Where the bytes are not such a file.
+pub fn read_tensors(path: &Path, bytes: &[u8]) -> Result<Vec<(String, Tensor)>> {
+    let damaged = |reason: String| ModelError::Damaged { path: path.to_owned(), reason };
+    let file = SafeTensors::deserialize(bytes)
+        .map_err(|error| damaged(format!("is not a whole safetensors file: {error}")))?;
+    let mut tensors = Vec::with_capacity(file.len());
+    for (name, view) in file.iter() {
+        if view.dtype() != Dtype::F32 {
+            return Err(damaged(format!("\"{name}\" is {:?}, expected F32", view.dtype())));
+        }
+        let values = view.data().as_chunks::<4>().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
+        tensors.push((name.to_owned(), Tensor::new(Shape::new(view.shape()), values)?));
+    }
+    tensors.sort_by(|(a, _), (b, _)| a.cmp(b));
+    Ok(tensors)
+}

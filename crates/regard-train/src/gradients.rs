@@ -1,0 +1,90 @@
+//! The gradients of one update: of a batch, or of several that count as one.
+
+use regard_model::{Noise, Seq2Seq, Training};
+use regard_tensor::{Tape, Tensor, Threads};
+use regard_text::Batch;
+
+use crate::config::TrainingConfig;
+use crate::error::Result;
+use crate::noise::noise_key;
+
+/// What one update is computed from.
+pub struct GradientInput<'a> {
+    /// The model.
+    pub model: &'a dyn Seq2Seq,
+    /// Label smoothing and scheduled sampling.
+    pub config: &'a TrainingConfig,
+    /// Decides the noise, with `step`.
+    pub seed: u64,
+    /// The update, from 1.
+    pub step: u64,
+    /// Compute.
+    pub threads: &'a Threads,
+}
+
+/// What one update is made from.
+pub struct UpdateGradients {
+    /// The loss per target token of each batch's part: their sum is the loss of the update.
+    pub losses: Vec<f64>,
+    /// Σ -log p over all target tokens.
+    pub negative_log_likelihood: f64,
+    /// Target tokens.
+    pub tokens: usize,
+    /// In the order of the weights; `None` where the loss does not depend on one.
+    pub gradients: Vec<Option<Tensor>>,
+}
+
+impl GradientInput<'_> {
+    /// The gradients of the loss per target token of `batches` together.
+    ///
+    /// The factor of the loss is 1 / (target tokens of the whole update), so that several batches give what one big batch
+    /// would, and never a mean of means.
+    ///
+    /// # Errors
+    /// Where the model cannot be run.
+    pub fn compute(&self, batches: &[Batch]) -> Result<UpdateGradients> {
+        let tokens: usize = batches.iter().map(|batch| batch.target.tokens()).sum();
+        let mut sum = UpdateGradients {
+            losses: Vec::new(),
+            negative_log_likelihood: 0.0,
+            tokens,
+            gradients: Vec::new(),
+        };
+        for (part, batch) in batches.iter().enumerate() {
+            let tape = Tape::new(self.threads);
+            let weights = self.model.parameters().leaves(&tape);
+            let noise = Noise {
+                key: noise_key(self.seed, self.step, part as u64),
+                sampling: self.config.sampling.probability(self.step),
+            };
+            let training = Training {
+                tape: &tape,
+                weights: &weights,
+                noise: Some(noise),
+                label_smoothing: self.config.label_smoothing,
+                factor: 1.0 / tokens as f64,
+            };
+            let output = self.model.loss(&training, batch)?;
+            sum.losses.push(f64::from(output.loss.value().item()));
+            sum.negative_log_likelihood += output.negative_log_likelihood;
+            let mut gradients = tape.backward(&output.loss)?;
+            let gradients: Vec<_> = weights.iter().map(|weight| gradients.take(weight)).collect();
+            if part == 0 {
+                sum.gradients = gradients;
+            } else {
+                sum.gradients.iter_mut().zip(gradients).for_each(|(sum, gradient)| add(sum, gradient));
+            }
+        }
+        Ok(sum)
+    }
+}
+
+fn add(sum: &mut Option<Tensor>, gradient: Option<Tensor>) {
+    match (sum, gradient) {
+        (Some(sum), Some(gradient)) => {
+            sum.values_mut().iter_mut().zip(gradient.values()).for_each(|(sum, &value)| *sum += value);
+        }
+        (sum @ None, gradient) => *sum = gradient,
+        (Some(_), None) => {}
+    }
+}

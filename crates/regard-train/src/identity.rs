@@ -1,0 +1,74 @@
+//! What decides the course of a run, apart from its model and its length: a run that resumes must not change it.
+
+use regard_text::{BatchSize, Pair};
+use serde::{Deserialize, Serialize};
+
+use crate::config::{OptimizerConfig, TrainingConfig};
+use crate::error::{Result, TrainError};
+
+/// What decides the order of the data, the noise, and the meaning of the stored memory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Identity {
+    /// The seed.
+    pub seed: u64,
+    /// The number of training pairs.
+    pub pairs: usize,
+    /// CRC-32C of all their ids.
+    pub pairs_crc32c: u32,
+    /// When a batch is full.
+    pub batch: String,
+    /// Batches in an update.
+    pub accumulate: usize,
+    /// What changes the weights.
+    pub optimizer: OptimizerConfig,
+    /// The decay of the moving average; 0 for none.
+    pub ema: f64,
+}
+
+impl Identity {
+    /// The identity of a run.
+    #[must_use]
+    pub fn new(seed: u64, config: &TrainingConfig, pairs: &[Pair]) -> Self {
+        let batch = match config.batch_size() {
+            BatchSize::Tokens(limit) => format!("{limit} tokens"),
+            BatchSize::Sentences(limit) => format!("{limit} sentences"),
+        };
+        let (pairs_crc32c, pairs) = (checksum(pairs), pairs.len());
+        let TrainingConfig { accumulate, optimizer, ema, .. } = *config;
+        Self { seed, pairs, pairs_crc32c, batch, accumulate, optimizer, ema }
+    }
+
+    /// Refuses to go on as `now` what began as `self`.
+    ///
+    /// # Errors
+    /// With the first difference.
+    pub fn check(&self, now: &Self) -> Result<()> {
+        let differ = |what, stored: String, given: String| {
+            if stored == given { Ok(()) } else { Err(TrainError::OtherRun { what, stored, given }) }
+        };
+        differ("seed", self.seed.to_string(), now.seed.to_string())?;
+        differ("number of training pairs", self.pairs.to_string(), now.pairs.to_string())?;
+        differ(
+            "checksum of the training pairs",
+            self.pairs_crc32c.to_string(),
+            now.pairs_crc32c.to_string(),
+        )?;
+        differ("batch size", self.batch.clone(), now.batch.clone())?;
+        differ("accumulate", self.accumulate.to_string(), now.accumulate.to_string())?;
+        differ("optimizer", format!("{:?}", self.optimizer), format!("{:?}", now.optimizer))?;
+        differ("ema", self.ema.to_string(), now.ema.to_string())
+    }
+}
+
+fn checksum(pairs: &[Pair]) -> u32 {
+    let mut bytes = Vec::new();
+    pairs.iter().fold(0, |crc, pair| {
+        bytes.clear();
+        for side in [&pair.source, &pair.target] {
+            bytes.extend((side.len() as u64).to_le_bytes());
+            bytes.extend(side.iter().flat_map(|id| id.to_le_bytes()));
+        }
+        crc32c::crc32c_append(crc, &bytes)
+    })
+}

@@ -1,0 +1,170 @@
+//! Recipes: what they mean, and what they refuse, with the place.
+#![allow(clippy::unwrap_used, reason = "a test may panic, its helpers too")]
+
+use std::path::Path;
+
+use regard_model::Preset;
+use regard_text::{BatchSize, CorpusSource};
+use regard_train::{Metric, OptimizerConfig, Recipe, SamplingConfig, ScheduleConfig, TokenizerKind};
+
+const DATA: &str = "[data]\nsource = \"a.en\"\ntarget = \"a.fr\"\n";
+
+fn parse(text: &str, overrides: &[&str]) -> Result<Recipe, String> {
+    let overrides: Vec<_> = overrides.iter().map(|text| (*text).to_owned()).collect();
+    Recipe::parse(text, &overrides).map_err(|error| error.to_string())
+}
+
+fn error(rest: &str, overrides: &[&str]) -> String {
+    parse(&format!("{DATA}{rest}"), overrides).unwrap_err()
+}
+
+#[test]
+fn a_full_recipe() {
+    let text = r#"
+        seed = 9
+        [data]
+        pairs = "train.tsv"
+        valid_source = "/data/valid.en"
+        valid_target = "valid.fr"
+        source_language = "en"
+        target_language = "fr"
+        max_length = 80
+        [tokenizer]
+        kind = "word"
+        vocabulary_size = 5000
+        normalizer = "nfc"
+        [model]
+        preset = "luong"
+        dropout = 0
+        encoder = { layers = 1, hidden = 64 }
+        decoder.layers = 1
+        decoder.hidden = 64
+        [training]
+        updates = 1000
+        batch_sentences = 64
+        clip_norm = 5
+        [training.optimizer]
+        kind = "adamw"
+        beta2 = 0.98
+        [training.schedule]
+        kind = "inverse_square_root"
+        learning_rate = 7e-4
+        warmup = 400
+        [training.sampling]
+        kind = "inverse_sigmoid"
+        k = 100
+        [validation]
+        metric = "exposure_gap"
+        patience = 5
+    "#;
+    let mut recipe = parse(text, &[]).unwrap();
+    recipe.resolve_paths(Path::new("/recipes"));
+    assert_eq!(recipe.data.training_text().unwrap(), CorpusSource::tsv("/recipes/train.tsv"));
+    assert_eq!(
+        recipe.data.validation_text(),
+        Some(CorpusSource::files("/data/valid.en", "/recipes/valid.fr"))
+    );
+    let model = recipe.model_config().unwrap();
+    assert_eq!((recipe.model.preset, model.encoder.hidden, model.embedding), (Preset::Luong, 64, 256));
+    assert!(model.dropout.abs() < f64::EPSILON && model.encoder.reverse_source);
+    assert_eq!((recipe.tokenizer.kind, recipe.tokenizer.merges), (TokenizerKind::Word, 8000));
+    assert_eq!(recipe.training.batch_size(), BatchSize::Sentences(64));
+    let adamw = OptimizerConfig::AdamW { beta1: 0.9, beta2: 0.98, epsilon: 1e-8, weight_decay: 0.01 };
+    assert_eq!(recipe.training.optimizer, adamw);
+    let schedule = ScheduleConfig::InverseSquareRoot { learning_rate: 7e-4, warmup: 400 };
+    assert_eq!(recipe.training.schedule, schedule);
+    assert_eq!(recipe.training.sampling, SamplingConfig::InverseSigmoid { k: 100.0 });
+    assert_eq!(
+        (recipe.seed, recipe.validation.metric, recipe.validation.beam_size),
+        (9, Metric::ExposureGap, 5)
+    );
+}
+
+#[test]
+fn defaults() {
+    let recipe = parse(&format!("{DATA}[training]\nepochs = 2"), &[]).unwrap();
+    assert_eq!(recipe.model_config().unwrap(), Preset::Bahdanau.config());
+    assert_eq!(recipe.training.batch_size(), BatchSize::Tokens(4096));
+    assert_eq!(recipe.data.validation_text(), None);
+    assert_eq!((recipe.seed, recipe.training.updates, recipe.training.epochs), (1, None, Some(2)));
+}
+
+#[test]
+fn overrides() {
+    let text =
+        format!("{DATA}[training]\nupdates = 5\n[training.schedule]\nkind = \"constant\"\nlearning_rate = 1");
+    let overrides = [
+        "seed=7",
+        "training.updates = 10",
+        "training.schedule.learning_rate=1e-3",
+        "data.source=b.en",
+        "data.source_language=\"en\"",
+        "model.preset=gnmt",
+        "model.encoder.layers=9",
+        "validation.beam_size=3",
+    ];
+    let recipe = parse(&text, &overrides).unwrap();
+    assert_eq!((recipe.seed, recipe.training.updates), (7, Some(10)));
+    assert_eq!(recipe.training.schedule, ScheduleConfig::Constant { learning_rate: 1e-3, warmup: 0 });
+    assert_eq!(recipe.data.source.as_deref(), Some(Path::new("b.en")));
+    assert_eq!(recipe.data.source_language.as_deref(), Some("en"));
+    assert_eq!((recipe.model_config().unwrap().encoder.layers, recipe.validation.beam_size), (9, 3));
+
+    let message = parse(&text, &["training.updates.x=1"]).unwrap_err();
+    assert_eq!(message, "--set training.updates.x=1: updates is a value and has no keys below it");
+    assert!(parse(&text, &["training"]).unwrap_err().contains("write it as key=value"));
+    assert!(parse(&text, &["training..x=1"]).unwrap_err().contains("an empty key"));
+    assert!(parse(&text, &["training.speed=1"]).unwrap_err().contains("unknown field `speed`"));
+    assert!(parse(&text, &["training.updates=many"]).unwrap_err().contains("training.updates"));
+}
+
+#[test]
+fn errors_name_the_key_and_the_line() {
+    let message = error("[training]\nupdates = 5\nclip = 1", &[]);
+    assert!(message.contains("line 6") && message.contains("unknown field `clip`"), "{message}");
+    let message = error("[training]\nupdates = -5", &[]);
+    assert!(message.contains("line 5") && message.contains("-5"), "{message}");
+    let message = error("[training]\nupdates = 5\n[training.optimizer]\nkind = \"adam\"\nbeta3 = 1", &[]);
+    assert!(message.contains("line 6") && message.contains("unknown field `beta3`"), "{message}");
+    let message = error("[training\n", &[]);
+    assert!(message.contains("line 4"), "{message}");
+    assert!(error("[training]\nupdates = 5\n[validation]\nmetric = \"loss", &[]).contains("line 7"));
+    assert!(error("[training]\nupdates = 5\n[model]\nwidth = 3", &[]).contains("width"));
+    assert!(
+        error("[training]\nupdates = 5\n[model]\nencoder.hidden = 0", &[]).contains("encoder.hidden = 0")
+    );
+}
+
+#[test]
+fn impossible_values_are_refused_with_what_is_allowed() {
+    let cases = [
+        ("accumulate = 0", "line 6: training.accumulate: 0 must be at least 1"),
+        ("batch_tokens = 0", "line 6: training.batch_tokens: 0 must be at least 1"),
+        (
+            "clip_norm = -1",
+            "line 6: training.clip_norm: -1 must be a finite number above 0, or 0 for no clipping",
+        ),
+        ("label_smoothing = 1.0", "line 6: training.label_smoothing: 1 must be at least 0 and below 1"),
+        ("ema = 1.5", "line 6: training.ema: 1.5 must be above 0 and below 1, or 0 for no average"),
+        (
+            "schedule = { kind = \"constant\", learning_rate = -0.1 }",
+            "line 6: training.schedule.learning_rate: -0.1 must be a finite number above 0",
+        ),
+        (
+            "[training.optimizer]\nkind = \"sgd\"\nmomentum = 1",
+            "line 8: training.optimizer.momentum: 1 must be at least 0 and below 1",
+        ),
+    ];
+    for (line, expected) in cases {
+        assert_eq!(error(&format!("[training]\nupdates = 5\n{line}"), &[]), expected);
+    }
+    // What comes from the command line has no line.
+    let text = "[training]\nupdates = 5";
+    assert_eq!(error(text, &["training.report_every=0"]), "training.report_every: 0 must be at least 1");
+    let message = error(text, &["data.pairs=x"]);
+    assert!(message.ends_with("data.source: give source and target, or pairs alone"), "{message}");
+    assert!(error("[training]\n", &[]).contains("give the length of the training, as updates or as epochs"));
+    assert!(error(text, &["validation.patience=3"]).contains("needs a validation set"));
+    let message = error(text, &["training.batch_tokens=5", "training.batch_sentences=5"]);
+    assert!(message.contains("not both"), "{message}");
+}

@@ -1,0 +1,152 @@
+//! `regard bench`: how fast this machine trains.
+
+use std::time::Instant;
+
+use anyhow::Result;
+use clap::{Args, Subcommand, ValueEnum};
+use regard_model::{
+    AttentionConfig, Bidirectional, CellKind, ContextKind, ContextLayers, DecoderConfig, EncoderConfig, InitialState,
+    ModelConfig, Preset, Query, Readout, ReadoutState, RecurrentModel, Score, Seq2Seq,
+};
+use regard_tensor::random;
+use regard_text::{Batch, Padded};
+use regard_train::{Trainer, TrainingConfig};
+use serde::Serialize;
+
+use super::output::{print, print_json};
+use super::settings::Settings;
+
+const VOCABULARY: usize = 8000;
+const BATCH: usize = 64;
+/// Tokens of each sentence, the end symbol included.
+const LENGTH: usize = 20;
+const WARM_UP: usize = 3;
+
+/// How fast this machine trains: medians of the trainer's own step on random ids.
+///
+/// Example: regard bench train --shape a
+#[derive(Args)]
+pub(super) struct BenchArgs {
+    #[command(subcommand)]
+    work: Work,
+}
+
+#[derive(Subcommand)]
+enum Work {
+    /// The training step: forward, backward, clipping, Adam
+    Train(TrainBench),
+}
+
+#[derive(Args)]
+struct TrainBench {
+    /// a: embedding 256, bidirectional LSTM 2 × 256, LSTM 512 with input feeding, general attention, 8,000 words
+    #[arg(long, value_enum, default_value = "a")]
+    shape: Shape,
+    /// Steps that are measured
+    #[arg(long, default_value_t = 12, value_name = "N")]
+    steps: usize,
+    /// One JSON document
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    settings: Settings,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Shape {
+    A,
+}
+
+#[derive(Serialize)]
+struct Report {
+    step_ms: f64,
+    target_tokens_per_s: f64,
+    parameters: usize,
+    peak_mib: f64,
+    threads: usize,
+}
+
+pub(super) fn run(args: &BenchArgs) -> Result<()> {
+    match &args.work {
+        Work::Train(args) => train(args),
+    }
+}
+
+fn train(args: &TrainBench) -> Result<()> {
+    let threads = args.settings.threads()?;
+    let Shape::A = args.shape;
+    let model = RecurrentModel::new(&shape_a(), VOCABULARY, VOCABULARY, 1)?;
+    let parameters = model.parameters().count();
+    let config = TrainingConfig { updates: Some(u64::MAX), label_smoothing: 0.0, ..TrainingConfig::default() };
+    let mut trainer = Trainer::new(Box::new(model), config, 1, &threads)?;
+    let batch = Batch { source: random_rows(1), target: random_rows(2), indices: (0..BATCH).collect() };
+    let batches = [batch];
+    let mut times = Vec::with_capacity(args.steps);
+    for step in 0..WARM_UP + args.steps.max(1) {
+        let start = Instant::now();
+        trainer.update(&batches)?;
+        if step >= WARM_UP {
+            times.push(start.elapsed().as_secs_f64() * 1e3);
+        }
+    }
+    times.sort_by(f64::total_cmp);
+    let step_ms = times[times.len() / 2];
+    let report = Report {
+        step_ms,
+        target_tokens_per_s: (BATCH * LENGTH) as f64 / step_ms * 1e3,
+        parameters,
+        peak_mib: peak_mib(),
+        threads: threads.count(),
+    };
+    if args.json {
+        return print_json(&report);
+    }
+    print(&format!(
+        "shape a, f32, {} threads: step {:.0} ms (median of {}), {:.0} target tokens/s, {:.1} M parameters, peak {:.0} MiB",
+        report.threads,
+        report.step_ms,
+        args.steps,
+        report.target_tokens_per_s,
+        parameters as f64 / 1e6,
+        report.peak_mib
+    ))
+}
+
+/// The model of shape a.
+fn shape_a() -> ModelConfig {
+    let base = Preset::Luong.config();
+    ModelConfig {
+        cell: CellKind::Lstm,
+        embedding: 256,
+        encoder: EncoderConfig { layers: 1, hidden: 256, bidirectional: Bidirectional::All, reverse_source: false },
+        decoder: DecoderConfig {
+            layers: 1,
+            hidden: 512,
+            initial_state: InitialState::Last,
+            input_feeding: true,
+            context_layers: ContextLayers::First,
+            readout: Readout::Attentional,
+            readout_state: ReadoutState::Current,
+            readout_width: 512,
+        },
+        context: ContextKind::Attention,
+        attention: AttentionConfig { score: Score::General, query: Query::Current, ..base.attention },
+        dropout: 0.2,
+        ..base
+    }
+}
+
+fn random_rows(key: u64) -> Padded {
+    let id = |place: usize| (random::mix(key, place as u64) % (VOCABULARY as u64 - 4)) as u32 + 4;
+    let rows: Vec<Vec<u32>> =
+        (0..BATCH).map(|row| (0..LENGTH).map(|column| id(row * LENGTH + column)).collect()).collect();
+    Padded::from_rows(&rows)
+}
+
+/// The largest resident memory of this process so far, in MiB; 0 where the system does not say.
+fn peak_mib() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
+    kib.unwrap_or(0.0) / 1024.0
+}

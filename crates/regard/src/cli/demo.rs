@@ -1,0 +1,134 @@
+//! `regard demo`: the bottleneck and the look, learned before your eyes.
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use regard_decode::Translator;
+use regard_look::{Colour, Heatmap, HeatmapOptions, heatmap_svg, heatmap_terminal};
+use regard_model::checkpoint;
+use regard_train::Trainer;
+use serde::Serialize;
+
+use super::output::{print, print_json, write};
+use super::progress::Progress;
+use super::settings::Settings;
+use crate::demo::{Contestant, ContentHits, DemoData, Kind, Measured, Sizes};
+use crate::demo::{content_hits, grammar, heatmap, measure, report, source_line};
+
+/// Train a fixed-vector model and an attention model of equal size on a small English-French grammar, and see what
+/// happens to long sentences.
+///
+/// Example: regard demo --out demo
+#[derive(Args)]
+pub(super) struct DemoArgs {
+    /// Leave models and report here
+    #[arg(long, value_name = "DIR", default_value = "regard-demo")]
+    out: PathBuf,
+    /// Decides the sentences and the first weights
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    seed: u64,
+    /// A short training, at most 45 seconds on two cores
+    #[arg(long)]
+    quick: bool,
+    /// One JSON document
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    settings: Settings,
+}
+
+#[derive(Serialize)]
+struct Document {
+    models: Vec<Measured>,
+    heatmap: Heatmap,
+    content_words: ContentHits,
+    files: Vec<PathBuf>,
+}
+
+pub(super) fn run(args: &DemoArgs) -> Result<()> {
+    let sizes = Sizes::new(args.quick);
+    let say = |text: &str| args.settings.say(text);
+    say("Two models learn to translate a small language, made by a grammar, from English to French.");
+    say("One reads the whole sentence into one vector and writes from it; the other keeps a state for each word and");
+    say(&format!("looks at all of them again before every word it writes. Same size, {} updates each.", sizes.updates));
+    let data = DemoData::new(args.seed, sizes);
+    let mut models = Vec::new();
+    let mut attention = None;
+    for contestant in Contestant::BOTH {
+        let (translator, seconds) = train(args, contestant, &data, sizes)?;
+        models.push(measure(contestant.name, contestant.kind, &translator, &data, seconds)?);
+        if contestant.kind == Kind::Attention {
+            attention = Some(translator);
+        }
+    }
+    let translator = attention.context("there is no attention model")?;
+    let sentence = source_line(&grammar::the_black_cat());
+    let heatmap = heatmap(&translator, &sentence)?;
+    let hits = content_hits(&translator, &data)?;
+    let files = leave(&args.out, &models, &heatmap, hits)?;
+    if args.json {
+        return print_json(&Document { models, heatmap, content_words: hits, files });
+    }
+    show(&models, &heatmap, hits, &args.out)
+}
+
+/// Trains one model and leaves it in its directory.
+fn train(args: &DemoArgs, contestant: Contestant, data: &DemoData, sizes: Sizes) -> Result<(Translator, f64)> {
+    let threads = args.settings.threads()?;
+    let info = data.info(contestant.config());
+    let mut trainer = Trainer::new(info.build(args.seed)?, contestant.training(sizes), args.seed, &threads)?;
+    let mut progress = Progress::new(&format!("{:<12}", contestant.name.replace('_', " ")), args.settings.quiet, None);
+    let start = Instant::now();
+    trainer.run(&data.pairs, None, &mut progress, &AtomicBool::new(false))?;
+    let seconds = start.elapsed().as_secs_f64();
+    progress.finish();
+    let model = trainer.into_model();
+    let directory = args.out.join(contestant.name);
+    std::fs::create_dir_all(&args.out).with_context(|| format!("{}: cannot be made", args.out.display()))?;
+    checkpoint::write_directory(&directory, |directory| checkpoint::save(directory, &info, model.parameters()))?;
+    Ok((Translator::new(Arc::from(model), info.source, info.target, threads)?, seconds))
+}
+
+fn leave(out: &Path, models: &[Measured], heatmap: &Heatmap, hits: ContentHits) -> Result<Vec<PathBuf>> {
+    let page = out.join("report.html");
+    write(&page, report(models, heatmap, hits).html().as_bytes())?;
+    let picture = out.join("heatmap.svg");
+    let options = HeatmapOptions { title: None, gold: grammar::the_black_cat().links };
+    write(&picture, heatmap_svg(heatmap, &options).as_bytes())?;
+    let models = models.iter().map(|model| out.join(&model.name));
+    Ok([page, picture].into_iter().chain(models).collect())
+}
+
+fn show(models: &[Measured], heatmap: &Heatmap, hits: ContentHits, out: &Path) -> Result<()> {
+    print("\nBLEU by the number of source words (cut at spaces; 100 is perfect)\n")?;
+    let buckets = models.first().map(|model| model.by_length.as_slice()).unwrap_or_default();
+    let header: String =
+        buckets.iter().map(|bucket| format!("{:>8}", format!("{}-{}", bucket.from, bucket.to.unwrap_or(0)))).collect();
+    print(&format!("{:<14}{header}   weights", "words"))?;
+    for model in models {
+        let scores: String = model.by_length.iter().map(|b| format!("{:>8.1}", b.score.unwrap_or(0.0))).collect();
+        print(&format!("{:<14}{scores}   {}", model.name.replace('_', " "), model.parameters))?;
+    }
+    let colour = if std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none() {
+        Colour::Ansi
+    } else {
+        Colour::Plain
+    };
+    print(&format!("\nWhere the attention model looks (rows: what it writes, columns: what it reads)\n\n{}", heatmap_terminal(heatmap, 80, colour)))?;
+    print(&format!(
+        "{} of {} content words ({:.1} %) look hardest at the word that they translate.\n",
+        hits.hits,
+        hits.words,
+        100.0 * hits.share()
+    ))?;
+    print(&format!(
+        "The report is {0}/report.html. Try: regard look {0}/attention \"the black cat sleeps on the red chair\" \
+         --temperature 4",
+        out.display()
+    ))
+}

@@ -1,0 +1,188 @@
+//! `regard look`: where a model looks while it translates one sentence.
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use regard_decode::{Decoding, SearchOptions, TranslateOptions, Translator};
+use regard_look::{Block, Colour, Heatmap, HeatmapOptions, Report, Section};
+use regard_look::{heatmap_png, heatmap_svg, heatmap_terminal};
+use regard_model::{AttentionHook, AttentionSite, Temperature};
+use regard_text::Padded;
+use regard_text::special_tokens::EOS_TOKEN;
+use serde::Serialize;
+
+use super::failure::WrongCall;
+use super::output::{print, print_json, write};
+use super::settings::Settings;
+use super::translate::SearchArgs;
+
+/// Where a model looks while it translates one sentence: one row a target token, one column a source token.
+///
+/// Example: regard look model "the black cat sleeps" --svg look.svg
+#[derive(Args)]
+pub(super) struct LookArgs {
+    /// The model's directory
+    model: PathBuf,
+    /// The source sentence
+    text: String,
+    /// Look while this translation is written, not the model's own
+    #[arg(long, value_name = "TEXT")]
+    tgt: Option<String>,
+    /// Divide the attention's scores by T before the softmax: below 1 sharpens, above 1 flattens
+    #[arg(long, value_name = "T", default_value_t = 1.0)]
+    temperature: f32,
+    /// Write the heatmap as SVG
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    /// Write the heatmap as PNG
+    #[arg(long, value_name = "FILE")]
+    png: Option<PathBuf>,
+    /// Write a page that needs nothing else
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// No colours in the terminal
+    #[arg(long)]
+    plain: bool,
+    /// Columns of the terminal [default: its width, or 80]
+    #[arg(long, value_name = "N")]
+    width: Option<usize>,
+    /// One JSON document
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    search: SearchArgs,
+    #[command(flatten)]
+    settings: Settings,
+}
+
+/// What was seen.
+struct Seen {
+    source_tokens: Vec<String>,
+    target_tokens: Vec<String>,
+    text: String,
+    weights: Vec<Vec<f32>>,
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    source_tokens: &'a [String],
+    target_tokens: &'a [String],
+    text: &'a str,
+    temperature: f32,
+    sites: Vec<Site<'a>>,
+}
+
+#[derive(Serialize)]
+struct Site<'a> {
+    #[serde(flatten)]
+    site: AttentionSite,
+    weights: &'a [Vec<f32>],
+}
+
+pub(super) fn run(args: &LookArgs) -> Result<()> {
+    let hook = Temperature::new(args.temperature)
+        .ok_or_else(|| WrongCall(format!("--temperature {}: it must be a number above 0", args.temperature)))?;
+    let translator = args.settings.translator(&args.model)?;
+    if !translator.model().has_attention() {
+        return without_attention(args, &translator);
+    }
+    let hook = (args.temperature.to_bits() != 1.0_f32.to_bits()).then_some(hook);
+    let hook = hook.as_ref().map(|hook| hook as &dyn AttentionHook);
+    let seen = match &args.tgt {
+        Some(target) => forced(args, &translator, target, hook)?,
+        None => free(args, &translator, hook)?,
+    };
+    let heatmap = Heatmap::new(seen.source_tokens.clone(), seen.target_tokens.clone(), seen.weights.clone())
+        .context("there is nothing to look at; is the sentence empty?")?;
+    pictures(args, &seen, &heatmap)?;
+    if args.json {
+        let sites = vec![Site { site: AttentionSite::CROSS, weights: &seen.weights }];
+        return print_json(&Document {
+            source_tokens: &seen.source_tokens,
+            target_tokens: &seen.target_tokens,
+            text: &seen.text,
+            temperature: args.temperature,
+            sites,
+        });
+    }
+    let on_terminal = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let colour = if on_terminal && !args.plain { Colour::Ansi } else { Colour::Plain };
+    let width = args.width.unwrap_or_else(|| match console::Term::stdout().size_checked() {
+        Some((_, columns)) => usize::from(columns),
+        None => 80,
+    });
+    print(&seen.text)?;
+    print(heatmap_terminal(&heatmap, width, colour).trim_end_matches('\n'))
+}
+
+/// The model's own translation.
+fn free(args: &LookArgs, translator: &Translator, hook: Option<&dyn AttentionHook>) -> Result<Seen> {
+    let search = SearchOptions { attention: true, ..args.search.options() };
+    let options = TranslateOptions { search, ..TranslateOptions::default() };
+    let mut translations = translator.translate_with(&[args.text.as_str()], &options, hook, None)?;
+    let translation = translations.pop().context("no translation")?;
+    let best = translation.candidates.first().context("no translation")?;
+    Ok(Seen {
+        target_tokens: best.row_labels(),
+        text: best.text.clone(),
+        weights: best.hypothesis.attention.clone().unwrap_or_default(),
+        source_tokens: translation.source_tokens,
+    })
+}
+
+/// A given translation.
+fn forced(args: &LookArgs, translator: &Translator, target: &str, hook: Option<&dyn AttentionHook>) -> Result<Seen> {
+    let (source, target_side) = (translator.source(), translator.target());
+    let decoding = Decoding { hook, ..translator.decoding() };
+    let rows = |ids: Vec<u32>| Padded::from_sentences(std::iter::once(ids.as_slice()));
+    let scores = decoding.score(&rows(source.encode(&args.text)), &rows(target_side.encode(target)), true)?;
+    let with_end = |mut tokens: Vec<String>| {
+        tokens.push(EOS_TOKEN.to_owned());
+        tokens
+    };
+    Ok(Seen {
+        source_tokens: with_end(source.tokenize(&args.text)),
+        target_tokens: with_end(target_side.tokenize(target)),
+        text: target.to_owned(),
+        weights: scores.into_iter().next().and_then(|score| score.attention).unwrap_or_default(),
+    })
+}
+
+fn without_attention(args: &LookArgs, translator: &Translator) -> Result<()> {
+    let search = args.search.options();
+    let options = TranslateOptions { search, ..TranslateOptions::default() };
+    let translations = translator.translate(&[args.text.as_str()], &options)?;
+    let text = translations.first().map_or("", |translation| translation.text());
+    args.settings.say("this model hands the source over as one vector: there is no attention to look at");
+    if args.json {
+        return print_json(&serde_json::json!({
+            "source_tokens": translator.source().tokenize(&args.text),
+            "target_tokens": translations.first().and_then(|t| t.candidates.first()).map(|best| &best.tokens),
+            "text": text,
+            "sites": [],
+        }));
+    }
+    print(text)
+}
+
+fn pictures(args: &LookArgs, seen: &Seen, heatmap: &Heatmap) -> Result<()> {
+    let title = match args.temperature.to_bits() == 1.0_f32.to_bits() {
+        true => seen.text.clone(),
+        false => format!("{} (temperature {})", seen.text, args.temperature),
+    };
+    let options = HeatmapOptions { title: Some(title.clone()), ..HeatmapOptions::default() };
+    if let Some(path) = &args.svg {
+        write(path, heatmap_svg(heatmap, &options).as_bytes())?;
+    }
+    if let Some(path) = &args.png {
+        write(path, &heatmap_png(heatmap, &options)?)?;
+    }
+    if let Some(path) = &args.html {
+        let picture = Block::Heatmap { heatmap: heatmap.clone(), options, caption: args.text.clone() };
+        let section = Section { title: "Where the model looked".to_owned(), blocks: vec![picture] };
+        write(path, Report { title, sections: vec![section] }.html().as_bytes())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! The command line: one file a command.
+
+mod average;
+mod bench;
+mod demo;
+mod evaluate;
+mod failure;
+mod info;
+mod input;
+mod look;
+mod output;
+mod progress;
+mod score;
+mod settings;
+mod tokenizer;
+mod train;
+mod translate;
+mod validators;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Train encoder-decoder models, translate with them, and see where they look.
+#[derive(Parser)]
+#[command(name = "regard", version, arg_required_else_help = true)]
+struct Program {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Train a fixed-vector and an attention model on a small grammar, and compare them
+    Demo(demo::DemoArgs),
+    /// Train a model as a recipe says
+    Train(train::TrainArgs),
+    /// Translate lines
+    Translate(translate::TranslateArgs),
+    /// The log-probability of given translations
+    Score(score::ScoreArgs),
+    /// BLEU of translations against references
+    Evaluate(evaluate::EvaluateArgs),
+    /// Where a model looks while it translates one sentence
+    Look(look::LookArgs),
+    /// What a model is made of
+    Info(info::InfoArgs),
+    /// The mean of several checkpoints as one model
+    Average(average::AverageArgs),
+    /// Learn a tokenizer; turn lines into tokens and back
+    Tokenizer(tokenizer::TokenizerArgs),
+    /// Measure the speed of this machine
+    Bench(bench::BenchArgs),
+}
+
+/// Runs the program with these arguments, the first being its name.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let program = match Program::try_parse_from(arguments) {
+        Ok(program) => program,
+        Err(message) => return failure::usage(&message),
+    };
+    let result = match program.command {
+        Command::Demo(args) => demo::run(&args),
+        Command::Train(args) => train::run(&args),
+        Command::Translate(args) => translate::run(&args),
+        Command::Score(args) => score::run(&args),
+        Command::Evaluate(args) => evaluate::run(&args),
+        Command::Look(args) => look::run(&args),
+        Command::Info(args) => info::run(&args),
+        Command::Average(args) => average::run(&args),
+        Command::Tokenizer(args) => tokenizer::run(&args),
+        Command::Bench(args) => bench::run(&args),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => failure::report(&error),
+    }
+}

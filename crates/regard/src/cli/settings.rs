@@ -1,0 +1,56 @@
+//! What every command takes.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use regard_decode::Translator;
+use regard_model::checkpoint;
+use regard_tensor::Threads;
+
+use super::failure::WrongCall;
+
+/// Options of every command.
+#[derive(Args, Clone, Debug)]
+pub(super) struct Settings {
+    /// Threads that compute [default: all cores]
+    #[arg(long, value_name = "N", global = true)]
+    threads: Option<usize>,
+    /// Print results and errors only
+    #[arg(long, global = true)]
+    pub(super) quiet: bool,
+}
+
+impl Settings {
+    pub(super) fn threads(&self) -> Result<Threads> {
+        match self.threads {
+            None => Ok(Threads::all()),
+            Some(n) if (1..=1024).contains(&n) => Ok(Threads::new(n)),
+            Some(n) => Err(WrongCall(format!("--threads {n}: it must be from 1 to 1024")).into()),
+        }
+    }
+
+    /// A message about the progress, unless it was asked to be quiet.
+    pub(super) fn say(&self, message: impl std::fmt::Display) {
+        if !self.quiet {
+            eprintln!("{message}");
+        }
+    }
+
+    pub(super) fn translator(&self, model: &Path) -> Result<Translator> {
+        let (info, network) = load(model)?;
+        Ok(Translator::new(Arc::from(network), info.source, info.target, self.threads()?)?)
+    }
+}
+
+/// Reads a model, saying what a model is where there is none.
+pub(super) fn load(model: &Path) -> Result<(regard_model::ModelInfo, Box<dyn regard_model::Seq2Seq>)> {
+    checkpoint::load(model).with_context(|| {
+        if model.join("config.json").exists() {
+            format!("the model {} cannot be used", model.display())
+        } else {
+            format!("{} is not a model directory (it has no config.json); `regard train` makes one", model.display())
+        }
+    })
+}

@@ -1,0 +1,187 @@
+//! `regard train`: from a recipe to a model.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use regard_model::{ModelInfo, TiedEmbeddings};
+use regard_text::{Bpe, ParallelText, Pipeline, Tokenizer};
+use regard_train::{Checkpoint, Outcome, Recipe, RunDirectory, TokenizerKind, Trainer, Validator};
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+use super::progress::Progress;
+use super::settings::Settings;
+use super::validators::TextValidator;
+
+/// A pair that is seen less often is not merged; subword-nmt's default.
+const BPE_MIN_FREQUENCY: u64 = 2;
+
+/// Train a model as a recipe says. SIGINT and SIGTERM save a checkpoint and end; --resume continues to the same bytes.
+///
+/// Example: regard train recipes/multi30k-en-fr-attention.toml --out run --set training.updates=500
+#[derive(Args)]
+pub(super) struct TrainArgs {
+    /// The recipe
+    recipe: PathBuf,
+    /// The directory of the run
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Change a value of the recipe, such as model.encoder.hidden=128; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    changes: Vec<String>,
+    /// Continue the run that is in the directory
+    #[arg(long)]
+    resume: bool,
+    /// The seed, in place of the recipe's
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    #[command(flatten)]
+    settings: Settings,
+}
+
+pub(super) fn run(args: &TrainArgs) -> Result<()> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&stop))?;
+    }
+    let recipe = read_recipe(args)?;
+    let threads = args.settings.threads()?;
+    let text = ParallelText::read(&recipe.data.training_text()?)?;
+    let mut trainer = if args.resume && RunDirectory::holds_run(&args.out) {
+        resume(args, &recipe, &threads)?
+    } else {
+        begin(args, &recipe, &text, &threads)?
+    };
+    let info = trainer.0;
+    let corpus = text.encode(&info.source, &info.target, Some(recipe.data.max_length));
+    let report = corpus.report;
+    args.settings.say(format_args!(
+        "{} pairs of {} lines ({} with a blank side, {} longer than {} tokens left out); vocabularies {} and {}; {} \
+         parameters",
+        report.kept,
+        report.lines,
+        report.blank,
+        report.too_long,
+        recipe.data.max_length,
+        info.source.vocabulary.len(),
+        info.target.vocabulary.len(),
+        trainer.1.model().parameters().count()
+    ));
+    let mut validator = validator(&recipe, &info, &threads)?;
+    let mut progress = Progress::new("train", args.settings.quiet, Some(&args.out));
+    let judge = validator.as_mut().map(|validator| validator as &mut dyn Validator);
+    let outcome = trainer.1.run(&corpus.pairs, judge, &mut progress, &stop);
+    progress.finish();
+    let step = trainer.1.progress().step;
+    let out = args.out.display();
+    args.settings.say(match outcome? {
+        Outcome::Finished => format!("finished after {step} updates; the best model is in {out}"),
+        Outcome::StoppedEarly => {
+            format!("stopped after {step} updates, since validations brought nothing better; the best model is in {out}")
+        }
+        Outcome::Interrupted => format!("interrupted after {step} updates; continue with --resume --out {out}"),
+    });
+    Ok(())
+}
+
+fn read_recipe(args: &TrainArgs) -> Result<Recipe> {
+    let path = &args.recipe;
+    let text = std::fs::read_to_string(path).with_context(|| format!("{}: cannot be read", path.display()))?;
+    let mut changes = args.changes.clone();
+    changes.extend(args.seed.map(|seed| format!("seed={seed}")));
+    let mut recipe = Recipe::parse(&text, &changes).with_context(|| path.display().to_string())?;
+    recipe.resolve_paths(path.parent().unwrap_or(Path::new(".")));
+    recipe.model_config().with_context(|| path.display().to_string())?;
+    Ok(recipe)
+}
+
+/// A run from its first update.
+fn begin(
+    args: &TrainArgs,
+    recipe: &Recipe,
+    text: &ParallelText,
+    threads: &regard_tensor::Threads,
+) -> Result<(ModelInfo, Trainer)> {
+    if RunDirectory::holds_run(&args.out) {
+        anyhow::bail!("{} holds a run already: continue it with --resume, or name a new directory", args.out.display());
+    }
+    let config = recipe.model_config()?;
+    let (source, target) = pipelines(recipe, text, config.tied_embeddings == TiedEmbeddings::All);
+    let language = |code: &Option<String>| code.clone().unwrap_or_default();
+    let info = ModelInfo {
+        config,
+        source_language: language(&recipe.data.source_language),
+        target_language: language(&recipe.data.target_language),
+        source,
+        target,
+    };
+    let model = info.build(recipe.seed)?;
+    let trainer = Trainer::new(model, recipe.training.clone(), recipe.seed, threads)?
+        .with_patience(recipe.validation.patience)
+        .in_directory(RunDirectory::new(&args.out, info.clone()));
+    Ok((info, trainer))
+}
+
+/// A run from its newest checkpoint.
+fn resume(args: &TrainArgs, recipe: &Recipe, threads: &regard_tensor::Threads) -> Result<(ModelInfo, Trainer)> {
+    let checkpoint = Checkpoint::newest(&args.out)?;
+    for (path, error) in &checkpoint.skipped {
+        args.settings.say(format_args!("{} is damaged and left out: {error}", path.display()));
+    }
+    let info = checkpoint.info.clone();
+    if info.config != recipe.model_config()? {
+        anyhow::bail!(
+            "{} was begun with another [model]; give the same, or name a new directory",
+            args.out.display()
+        );
+    }
+    let trainer = Trainer::resume(checkpoint, recipe.training.clone(), recipe.seed, threads)?
+        .with_patience(recipe.validation.patience);
+    args.settings.say(format_args!("continuing after update {}", trainer.progress().step));
+    Ok((info, trainer))
+}
+
+/// The tokenizers and vocabularies of both sides, learned from the training text.
+fn pipelines(recipe: &Recipe, text: &ParallelText, one_vocabulary: bool) -> (Pipeline, Pipeline) {
+    let settings = &recipe.tokenizer;
+    let joint = settings.joint || one_vocabulary;
+    let learn = |lines: Vec<&str>| match settings.kind {
+        TokenizerKind::Word => Tokenizer::Word,
+        TokenizerKind::Character => Tokenizer::Character,
+        TokenizerKind::Bpe => {
+            let normalised: Vec<_> = lines.iter().map(|line| settings.normalizer.normalize(line)).collect();
+            Tokenizer::Bpe(Bpe::learn(normalised.iter().map(AsRef::as_ref), settings.merges, BPE_MIN_FREQUENCY))
+        }
+    };
+    let both = || text.sources().chain(text.targets()).collect::<Vec<_>>();
+    let (source, target) = if joint {
+        let tokenizer = learn(both());
+        (tokenizer.clone(), tokenizer)
+    } else {
+        (learn(text.sources().collect()), learn(text.targets().collect()))
+    };
+    let build = |tokenizer, lines: Vec<&str>| {
+        Pipeline::build(settings.normalizer, tokenizer, lines, settings.vocabulary_size, settings.min_count)
+    };
+    if one_vocabulary {
+        let pipeline = build(source, both());
+        return (pipeline.clone(), pipeline);
+    }
+    (build(source, text.sources().collect()), build(target, text.targets().collect()))
+}
+
+fn validator(
+    recipe: &Recipe,
+    info: &ModelInfo,
+    threads: &regard_tensor::Threads,
+) -> Result<Option<TextValidator>> {
+    let Some(source) = recipe.data.validation_text() else { return Ok(None) };
+    let text = ParallelText::read(&source)?;
+    let lines = recipe.validation.max_lines.unwrap_or(usize::MAX);
+    let mut pairs = text.encode(&info.source, &info.target, None).pairs;
+    pairs.truncate(lines);
+    let references = text.targets().take(lines).map(str::to_owned).collect();
+    Ok(Some(TextValidator::new(pairs, references, &info.target, &recipe.validation, threads)?))
+}

@@ -1,0 +1,233 @@
+//! `regard translate`: lines in, lines out, in order.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use regard_decode::{Candidate, LengthPenalty, MaxLength, SearchOptions, TranslateOptions, Translation};
+use regard_decode::{pharaoh, soft_alignment};
+use serde::Serialize;
+
+use super::failure::WrongCall;
+use super::input::Windows;
+use super::output::Output;
+use super::settings::Settings;
+
+/// Translate lines.
+///
+/// Example: regard translate model < input.en > output.fr
+#[derive(Args)]
+pub(super) struct TranslateArgs {
+    /// The model's directory
+    model: PathBuf,
+    /// Read lines from here [default: standard input]
+    #[arg(short, long, value_name = "FILE")]
+    input: Option<PathBuf>,
+    /// Write lines here [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    search: SearchArgs,
+    /// Translations of each line, with their scores
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    n_best: usize,
+    /// Sentences that are searched together; it changes the speed only
+    #[arg(long, default_value_t = 16, value_name = "N")]
+    batch_size: usize,
+    /// How results are written [default: text, moses for several translations]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    /// Links between source and target tokens: the strongest weight of each row, or all weights
+    #[arg(long, value_enum, default_value = "none")]
+    alignment: AlignmentKind,
+    /// With jsonl: all attention weights
+    #[arg(long)]
+    attention: bool,
+    /// Put the source word with the strongest weight in the place of each unknown word
+    #[arg(long)]
+    replace_unk: bool,
+    #[command(flatten)]
+    settings: Settings,
+}
+
+/// Options of the search, shared by the commands that search.
+#[derive(Args, Clone)]
+pub(super) struct SearchArgs {
+    /// Hypotheses kept at each step; 1 is greedy search
+    #[arg(long, default_value_t = 5, value_name = "N")]
+    beam_size: usize,
+    /// Target tokens after which a translation is cut [default: 2 × source + 20]
+    #[arg(long, value_name = "N")]
+    max_length: Option<usize>,
+    /// How finished translations of n tokens (end symbol included) compare: none: Σ log p; average: Σ log p / n^α;
+    /// gnmt: Σ log p / ((5+n)/6)^α; marian: Σ log p / n^α. A larger α favours longer translations, 0 is neutral.
+    #[arg(long, value_enum, default_value = "average")]
+    length_penalty: Penalty,
+    /// α of the length penalty [default: 1, for gnmt 0.6]
+    #[arg(long, value_name = "A")]
+    alpha: Option<f64>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Penalty {
+    None,
+    Average,
+    Gnmt,
+    Marian,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Format {
+    Text,
+    Moses,
+    Jsonl,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum AlignmentKind {
+    None,
+    Hard,
+    Soft,
+}
+
+impl SearchArgs {
+    pub(super) fn options(&self) -> SearchOptions {
+        let alpha = self.alpha.unwrap_or(if matches!(self.length_penalty, Penalty::Gnmt) { 0.6 } else { 1.0 });
+        SearchOptions {
+            beam_size: self.beam_size,
+            max_length: self.max_length.map_or(MaxLength::FromSource, MaxLength::Fixed),
+            length_penalty: match self.length_penalty {
+                Penalty::None => LengthPenalty::None,
+                Penalty::Average => LengthPenalty::Average { alpha },
+                Penalty::Gnmt => LengthPenalty::Gnmt { alpha },
+                Penalty::Marian => LengthPenalty::Marian { alpha, word_penalty: 0.0 },
+            },
+            ..SearchOptions::default()
+        }
+    }
+}
+
+pub(super) fn run(args: &TranslateArgs) -> Result<()> {
+    let format = args.format.unwrap_or(if args.n_best > 1 { Format::Moses } else { Format::Text });
+    if format == Format::Text && args.n_best > 1 {
+        let message = "--format text has one line for each input line; use --format moses or jsonl with --n-best";
+        return Err(WrongCall(message.to_owned()).into());
+    }
+    let search = SearchOptions {
+        n_best: args.n_best,
+        attention: args.attention || args.alignment != AlignmentKind::None,
+        ..args.search.options()
+    };
+    search.check()?;
+    let options = TranslateOptions { search, batch_size: args.batch_size, replace_unk: args.replace_unk };
+    let translator = args.settings.translator(&args.model)?;
+    let mut input = Windows::open(args.input.as_ref())?;
+    let mut output = Output::open(args.output.as_ref())?;
+    let window = args.batch_size.saturating_mul(64).clamp(1, 1024);
+    let mut done = 0;
+    loop {
+        let lines = input.next(window)?;
+        if lines.is_empty() {
+            return output.flush();
+        }
+        let texts: Vec<&str> = lines.iter().map(String::as_str).collect();
+        for (index, translation) in translator.translate(&texts, &options)?.iter().enumerate() {
+            let id = done + index;
+            if let Some(tokens) = translation.cut_from {
+                let read = translation.source_tokens.len().saturating_sub(1);
+                args.settings.say(format_args!("line {}: {tokens} tokens, only the first {read} were read", id + 1));
+            }
+            let shown = Shown { id, source: texts[index], translation, args };
+            match format {
+                Format::Text => output.line(&shown.text())?,
+                Format::Moses => shown.moses(&mut output)?,
+                Format::Jsonl => output.line(&serde_json::to_string(&shown.record())?)?,
+            }
+        }
+        output.flush()?;
+        done += lines.len();
+    }
+}
+
+/// One result, as it is written.
+struct Shown<'a> {
+    id: usize,
+    source: &'a str,
+    translation: &'a Translation,
+    args: &'a TranslateArgs,
+}
+
+/// A line of `--format jsonl`.
+#[derive(Serialize)]
+struct Record<'a> {
+    id: usize,
+    source: &'a str,
+    translations: Vec<CandidateRecord<'a>>,
+}
+
+#[derive(Serialize)]
+struct CandidateRecord<'a> {
+    text: &'a str,
+    tokens: &'a [String],
+    score: f64,
+    log_prob: f64,
+    length: usize,
+    finished: bool,
+    token_log_probs: &'a [f32],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    alignment: Option<&'a [(usize, usize)]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attention: Option<&'a [Vec<f32>]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source_tokens: Option<&'a [String]>,
+}
+
+impl Shown<'_> {
+    fn text(&self) -> String {
+        let mut text = self.translation.text().to_owned();
+        if let Some(alignment) = self.translation.candidates.first().and_then(|best| self.alignment(best)) {
+            text = format!("{text} ||| {alignment}");
+        }
+        text
+    }
+
+    fn moses(&self, output: &mut Output) -> Result<()> {
+        for candidate in &self.translation.candidates {
+            let alignment = self.alignment(candidate).map(|links| format!(" ||| {links}")).unwrap_or_default();
+            let hypothesis = &candidate.hypothesis;
+            output.line(&format!(
+                "{} ||| {}{alignment} ||| F0= {:.6} ||| {:.6}",
+                self.id, candidate.text, hypothesis.log_prob, hypothesis.score
+            ))?;
+        }
+        Ok(())
+    }
+
+    fn alignment(&self, candidate: &Candidate) -> Option<String> {
+        match self.args.alignment {
+            AlignmentKind::None => None,
+            AlignmentKind::Hard => candidate.alignment.as_deref().map(pharaoh),
+            AlignmentKind::Soft => candidate.hypothesis.attention.as_deref().map(soft_alignment),
+        }
+    }
+
+    fn record(&self) -> Record<'_> {
+        let translations = self.translation.candidates.iter().map(|candidate| {
+            let hypothesis = &candidate.hypothesis;
+            let attention = hypothesis.attention.as_deref().filter(|_| self.args.attention);
+            CandidateRecord {
+                text: &candidate.text,
+                tokens: &candidate.tokens,
+                score: hypothesis.score,
+                log_prob: hypothesis.log_prob,
+                length: hypothesis.length(),
+                finished: hypothesis.finished,
+                token_log_probs: &hypothesis.token_log_probs,
+                alignment: candidate.alignment.as_deref(),
+                attention,
+                source_tokens: attention.map(|_| self.translation.source_tokens.as_slice()),
+            }
+        });
+        Record { id: self.id, source: self.source, translations: translations.collect() }
+    }
+}
