@@ -343,7 +343,12 @@ fn bahdanau() -> ModelConfig {
         layer_norm: false,
         embedding: 256,
         tied_embeddings: TiedEmbeddings::None,
-        encoder: EncoderConfig { layers: 1, hidden: 256, bidirectional: Bidirectional::All, reverse_source: false },
+        encoder: EncoderConfig {
+            layers: 1,
+            hidden: 256,
+            bidirectional: Bidirectional::All,
+            reverse_source: false,
+        },
         decoder: DecoderConfig {
             layers: 1,
             hidden: 256,
@@ -389,7 +394,12 @@ fn sutskever() -> ModelConfig {
     let base = bahdanau();
     ModelConfig {
         cell: CellKind::Lstm,
-        encoder: EncoderConfig { layers: 4, hidden: 256, bidirectional: Bidirectional::None, reverse_source: true },
+        encoder: EncoderConfig {
+            layers: 4,
+            hidden: 256,
+            bidirectional: Bidirectional::None,
+            reverse_source: true,
+        },
         decoder: DecoderConfig {
             layers: 4,
             initial_state: InitialState::Last,
@@ -406,7 +416,12 @@ fn luong() -> ModelConfig {
     let base = bahdanau();
     ModelConfig {
         cell: CellKind::Lstm,
-        encoder: EncoderConfig { layers: 2, hidden: 256, bidirectional: Bidirectional::None, reverse_source: true },
+        encoder: EncoderConfig {
+            layers: 2,
+            hidden: 256,
+            bidirectional: Bidirectional::None,
+            reverse_source: true,
+        },
         decoder: DecoderConfig {
             layers: 2,
             initial_state: InitialState::Last,
@@ -424,7 +439,12 @@ fn gnmt() -> ModelConfig {
     let base = bahdanau();
     ModelConfig {
         cell: CellKind::Lstm,
-        encoder: EncoderConfig { layers: 8, hidden: 256, bidirectional: Bidirectional::Bottom, reverse_source: false },
+        encoder: EncoderConfig {
+            layers: 8,
+            hidden: 256,
+            bidirectional: Bidirectional::Bottom,
+            reverse_source: false,
+        },
         decoder: DecoderConfig {
             layers: 8,
             initial_state: InitialState::Last,

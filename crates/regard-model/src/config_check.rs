@@ -1,6 +1,9 @@
 //! What a configuration must not ask for.
 
-use crate::config::{CellKind, ContextKind, ContextLayers, InitialState, ModelConfig, Query, QueryLayer, Readout, Score, TiedEmbeddings};
+use crate::config::{
+    CellKind, ContextKind, ContextLayers, InitialState, ModelConfig, Query, QueryLayer, Readout, Score,
+    TiedEmbeddings,
+};
 use crate::error::{ModelError, Result};
 
 impl ModelConfig {
@@ -37,7 +40,9 @@ impl ModelConfig {
             ("word_dropout", self.word_dropout),
         ];
         for (name, rate) in rates {
-            require((0.0..1.0).contains(&rate), || format!("{name} = {rate} must be at least 0 and below 1"))?;
+            require((0.0..1.0).contains(&rate), || {
+                format!("{name} = {rate} must be at least 0 and below 1")
+            })?;
         }
         Ok(())
     }
@@ -98,7 +103,11 @@ impl ModelConfig {
         })?;
         let tied = self.tied_embeddings != TiedEmbeddings::None;
         require(!tied || self.readout_width() == self.embedding, || {
-            format!("tied_embeddings needs a readout of the width of the embedding, {}, found {}", self.embedding, self.readout_width())
+            format!(
+                "tied_embeddings needs a readout of the width of the embedding, {}, found {}",
+                self.embedding,
+                self.readout_width()
+            )
         })
     }
 

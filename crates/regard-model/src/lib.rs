@@ -20,12 +20,11 @@ mod seq2seq;
 pub use attention::{AttentionHook, AttentionSite, HookCall, SiteKind, Temperature};
 pub use checkpoint::ModelInfo;
 pub use config::{
-    AttentionConfig, Bidirectional, CellKind, ContextKind, ContextLayers, DecoderConfig, EncoderConfig, InitialState,
-    ModelConfig, Preset, Query, QueryLayer, Readout, ReadoutState, Score, TiedEmbeddings, Window,
+    AttentionConfig, Bidirectional, CellKind, ContextKind, ContextLayers, DecoderConfig, EncoderConfig,
+    InitialState, ModelConfig, Preset, Query, QueryLayer, Readout, ReadoutState, Score, TiedEmbeddings,
+    Window,
 };
 pub use error::{ModelError, Result};
 pub use parameters::{ParameterId, Parameters};
 pub use recurrent::RecurrentModel;
-pub use seq2seq::{
-    LossOutput, Memory, Noise, Row, Run, Seq2Seq, SiteAttention, State, StepOutput, Training,
-};
+pub use seq2seq::{LossOutput, Memory, Noise, Row, Run, Seq2Seq, SiteAttention, State, StepOutput, Training};

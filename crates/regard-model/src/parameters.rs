@@ -58,7 +58,8 @@ impl Parameters {
     /// Where there is no such weight or it has another shape.
     pub fn set(&mut self, name: &str, value: Tensor) -> Result<()> {
         let index = self.names.iter().position(|known| known == name);
-        let index = index.ok_or_else(|| ModelError::Config(format!("this model has no weight \"{name}\"")))?;
+        let index =
+            index.ok_or_else(|| ModelError::Config(format!("this model has no weight \"{name}\"")))?;
         let (wanted, found) = (self.values[index].shape(), value.shape());
         if wanted != found {
             return Err(ModelError::Config(format!("weight \"{name}\" has the shape {wanted}, not {found}")));
@@ -108,11 +109,14 @@ impl Builder {
 
     /// A vector with the entries of `range` one, the others zero.
     pub(crate) fn vector(&mut self, name: &str, size: usize, ones: std::ops::Range<usize>) -> ParameterId {
-        self.add(name, Tensor::build([size], |values| {
-            for (index, value) in values.iter_mut().enumerate() {
-                *value = f32::from(u8::from(ones.contains(&index)));
-            }
-        }))
+        self.add(
+            name,
+            Tensor::build([size], |values| {
+                for (index, value) in values.iter_mut().enumerate() {
+                    *value = f32::from(u8::from(ones.contains(&index)));
+                }
+            }),
+        )
     }
 
     /// A vector drawn like one row of a matrix.
@@ -122,11 +126,14 @@ impl Builder {
 
     fn uniform(&mut self, name: &str, shape: Shape, limit: f64) -> ParameterId {
         let key = name.bytes().fold(self.seed, |key, byte| random::mix(key, u64::from(byte)));
-        self.add(name, Tensor::build(shape, |values| {
-            for (index, value) in values.iter_mut().enumerate() {
-                *value = ((random::unit(key, index as u64) * 2.0 - 1.0) * limit) as f32;
-            }
-        }))
+        self.add(
+            name,
+            Tensor::build(shape, |values| {
+                for (index, value) in values.iter_mut().enumerate() {
+                    *value = ((random::unit(key, index as u64) * 2.0 - 1.0) * limit) as f32;
+                }
+            }),
+        )
     }
 
     fn add(&mut self, name: &str, value: Tensor) -> ParameterId {

@@ -10,7 +10,9 @@ use crate::error::{ModelError, Result};
 use crate::parameters::{Builder, ParameterId, Parameters};
 use crate::pass::Pass;
 use crate::rnn::{Decoder, DecoderMemory, DecoderState, Encoder, Layout, ReadoutInput, StepInput};
-use crate::seq2seq::{LossOutput, Memory, Noise, Row, Run, Seq2Seq, SiteAttention, State, StepOutput, Training};
+use crate::seq2seq::{
+    LossOutput, Memory, Noise, Row, Run, Seq2Seq, SiteAttention, State, StepOutput, Training,
+};
 
 /// A recurrent encoder-decoder with or without attention.
 pub struct RecurrentModel {
@@ -36,7 +38,12 @@ impl RecurrentModel {
     /// assert!(model.has_attention());
     /// # Ok::<(), regard_model::ModelError>(())
     /// ```
-    pub fn new(config: &ModelConfig, source_vocabulary: usize, target_vocabulary: usize, seed: u64) -> Result<Self> {
+    pub fn new(
+        config: &ModelConfig,
+        source_vocabulary: usize,
+        target_vocabulary: usize,
+        seed: u64,
+    ) -> Result<Self> {
         config.check()?;
         let one_table = config.tied_embeddings == TiedEmbeddings::All;
         if one_table && source_vocabulary != target_vocabulary {
@@ -57,7 +64,9 @@ impl RecurrentModel {
         let encoder = Encoder::new(&mut builder, config, source_embedding);
         let decoder = Decoder::new(&mut builder, config);
         let output = match config.tied_embeddings {
-            TiedEmbeddings::None => builder.matrix("output.weight", target_vocabulary, config.readout_width(), 1),
+            TiedEmbeddings::None => {
+                builder.matrix("output.weight", target_vocabulary, config.readout_width(), 1)
+            }
             TiedEmbeddings::TargetOutput | TiedEmbeddings::All => target_embedding,
         };
         let output = (output, builder.vector("output.bias", target_vocabulary, 0..0));
@@ -180,7 +189,14 @@ impl Seq2Seq for RecurrentModel {
         Ok(Layout::state_to_list(self.decoder.start(&pass, &memory, sentences)?))
     }
 
-    fn step(&self, run: &Run, memory: &Memory, state: &State, tokens: &[u32], rows: &[Row]) -> Result<StepOutput> {
+    fn step(
+        &self,
+        run: &Run,
+        memory: &Memory,
+        state: &State,
+        tokens: &[u32],
+        rows: &[Row],
+    ) -> Result<StepOutput> {
         let weights = self.parameters.constants();
         let pass = Pass::new(run.tape, &weights, None).with_hook(run.hook);
         let layout = self.decoder.layout();

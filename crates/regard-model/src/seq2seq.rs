@@ -31,7 +31,14 @@ pub trait Seq2Seq: Send + Sync {
     ///
     /// # Errors
     /// Where `tokens`, `rows` and `state` do not have one entry a row.
-    fn step(&self, run: &Run, memory: &Memory, state: &State, tokens: &[u32], rows: &[Row]) -> Result<StepOutput>;
+    fn step(
+        &self,
+        run: &Run,
+        memory: &Memory,
+        state: &State,
+        tokens: &[u32],
+        rows: &[Row],
+    ) -> Result<StepOutput>;
 
     /// The whole-sequence form: the loss of a batch under teacher forcing, on a tape.
     ///

@@ -69,7 +69,12 @@ impl<T: Element> Tape<T> {
     /// A tape that records, for training.
     #[must_use]
     pub fn new(threads: &Threads) -> Self {
-        Self { threads: threads.clone(), recording: true, slots: RefCell::default(), records: RefCell::default() }
+        Self {
+            threads: threads.clone(),
+            recording: true,
+            slots: RefCell::default(),
+            records: RefCell::default(),
+        }
     }
 
     /// A tape that records nothing, for running a trained model.
@@ -132,7 +137,8 @@ impl<T: Element> Tape<T> {
     pub fn backward(self, loss: &Var<T>) -> Result<Gradients<T>> {
         let slot = loss.slot.filter(|_| loss.shape().len() == 1);
         let slot = slot.ok_or(TensorError::NotALoss { shape: loss.shape() })?;
-        let mut gradients = Gradients { slots: (0..self.slots.into_inner()).map(|_| Slot::default()).collect() };
+        let mut gradients =
+            Gradients { slots: (0..self.slots.into_inner()).map(|_| Slot::default()).collect() };
         gradients.slots[slot].dense = Some(Tensor::build(loss.shape(), |values| values.fill(T::ONE)));
         for record in self.records.into_inner().into_iter().rev() {
             let outputs: Vec<_> = record

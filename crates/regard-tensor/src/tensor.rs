@@ -110,7 +110,8 @@ impl<T: Element> Tensor<T> {
         if !whole || Arc::get_mut(&mut self.buffer).is_none() {
             *self = self.deep_copy();
         }
-        let buffer = Arc::get_mut(&mut self.buffer).expect("just made, or just seen to be held by nobody else");
+        let buffer =
+            Arc::get_mut(&mut self.buffer).expect("just made, or just seen to be held by nobody else");
         buffer.packed = OnceLock::new();
         buffer.packed_transposed = OnceLock::new();
         &mut buffer.values
@@ -174,13 +175,16 @@ impl<T: Element> Tensor<T> {
 
     /// This `[out, in]` weight as the right side of `x · Wᵀ`; packed once as long as the values stay.
     pub(crate) fn packed(&self, threads: &Threads) -> Arc<Packed<T>> {
-        let pack = || Arc::new(Packed::from_transposed(threads, self.values(), self.shape.rows(), self.shape.last()));
+        let pack = || {
+            Arc::new(Packed::from_transposed(threads, self.values(), self.shape.rows(), self.shape.last()))
+        };
         if self.is_whole() { self.buffer.packed.get_or_init(pack).clone() } else { pack() }
     }
 
     /// This `[out, in]` weight as the right side of `y · W`; packed once as long as the values stay.
     pub(crate) fn packed_transposed(&self, threads: &Threads) -> Arc<Packed<T>> {
-        let pack = || Arc::new(Packed::from_rows(threads, self.values(), self.shape.rows(), self.shape.last()));
+        let pack =
+            || Arc::new(Packed::from_rows(threads, self.values(), self.shape.rows(), self.shape.last()));
         if self.is_whole() { self.buffer.packed_transposed.get_or_init(pack).clone() } else { pack() }
     }
 

@@ -32,8 +32,15 @@ impl Additive {
         Ok(ops::linear(pass.tape, states, pass.weight(self.key), None)?)
     }
 
-    pub(super) fn scores(&self, pass: &Pass, query: &Var, source: Source, sentences: &[usize]) -> Result<Var> {
-        let query = ops::linear(pass.tape, query, pass.weight(self.query), self.bias.map(|bias| pass.weight(bias)))?;
+    pub(super) fn scores(
+        &self,
+        pass: &Pass,
+        query: &Var,
+        source: Source,
+        sentences: &[usize],
+    ) -> Result<Var> {
+        let query =
+            ops::linear(pass.tape, query, pass.weight(self.query), self.bias.map(|bias| pass.weight(bias)))?;
         let v = pass.weight(self.v);
         Ok(ops::additive_scores(pass.tape, &query, source.keys, v, sentences, source.lengths)?)
     }

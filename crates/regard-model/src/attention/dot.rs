@@ -31,7 +31,13 @@ impl Dot {
         })
     }
 
-    pub(super) fn scores(&self, pass: &Pass, query: &Var, source: Source, sentences: &[usize]) -> Result<Var> {
+    pub(super) fn scores(
+        &self,
+        pass: &Pass,
+        query: &Var,
+        source: Source,
+        sentences: &[usize],
+    ) -> Result<Var> {
         Ok(ops::dot_scores(pass.tape, query, source.keys, self.factor, sentences, source.lengths)?)
     }
 }

@@ -75,7 +75,13 @@ impl Attention {
     }
 
     /// Looks the source up for each query `[rows, width]`.
-    pub(crate) fn attend(&self, pass: &Pass, source: Source, query: &Var, rows: &[Row]) -> Result<AttentionOutput> {
+    pub(crate) fn attend(
+        &self,
+        pass: &Pass,
+        source: Source,
+        query: &Var,
+        rows: &[Row],
+    ) -> Result<AttentionOutput> {
         let sentences: Vec<usize> = rows.iter().map(|row| row.sentence).collect();
         let mut scores = match &self.scoring {
             Scoring::Additive(additive) => additive.scores(pass, query, source, &sentences)?,

@@ -47,8 +47,10 @@ impl Window {
                 Ok(ops::masked_softmax(pass.tape, scores, &rows.iter().map(span).collect::<Vec<_>>())?)
             }
             Self::Predictive { position, score, radius } => {
-                let hidden = ops::tanh(pass.tape, &ops::linear(pass.tape, query, pass.weight(position), None)?)?;
-                let share = ops::sigmoid(pass.tape, &ops::linear(pass.tape, &hidden, pass.weight(score), None)?)?;
+                let hidden =
+                    ops::tanh(pass.tape, &ops::linear(pass.tape, query, pass.weight(position), None)?)?;
+                let share =
+                    ops::sigmoid(pass.tape, &ops::linear(pass.tape, &hidden, pass.weight(score), None)?)?;
                 let lengths: Vec<f32> = rows.iter().map(|row| length(row) as f32).collect();
                 let lengths = Var::constant(Tensor::new([rows.len(), 1], lengths)?);
                 let centres = ops::mul(pass.tape, &share, &lengths)?;

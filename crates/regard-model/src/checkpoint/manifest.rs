@@ -95,7 +95,8 @@ impl Manifest {
     pub(super) fn check(&self, dir: &Path, name: &str) -> Result<Vec<u8>> {
         let path = dir.join(name);
         let damaged = |reason: String| ModelError::Damaged { path: path.clone(), reason };
-        let wanted: Vec<_> = [&self.files, &self.replacing].iter().filter_map(|files| files.get(name)).collect();
+        let wanted: Vec<_> =
+            [&self.files, &self.replacing].iter().filter_map(|files| files.get(name)).collect();
         let Some(first) = wanted.first() else {
             return Err(damaged(format!("is not listed in {NAME}")));
         };

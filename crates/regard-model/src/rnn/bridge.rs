@@ -45,7 +45,9 @@ impl Bridge {
     pub(crate) fn initial(&self, pass: &Pass, encoded: &Encoded, cells: &[Cell]) -> Result<Vec<CellState>> {
         let rows = encoded.states.shape().first();
         match (self.kind, encoded.finals.last()) {
-            (InitialState::Zero, _) | (_, None) => Ok(cells.iter().map(|cell| cell.zero_state(rows)).collect()),
+            (InitialState::Zero, _) | (_, None) => {
+                Ok(cells.iter().map(|cell| cell.zero_state(rows)).collect())
+            }
             (InitialState::Last, _) => {
                 encoded.finals.iter().take(cells.len()).map(|finals| self.handed_over(pass, finals)).collect()
             }

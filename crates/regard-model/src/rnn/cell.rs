@@ -1,7 +1,7 @@
 //! Recurrent cells: LSTM and both forms of the GRU, with layer normalisation where it is asked for.
 
-use regard_tensor::ops::{self, DropoutMask};
 use regard_tensor::Var;
+use regard_tensor::ops::{self, DropoutMask};
 
 use crate::config::CellKind;
 use crate::error::Result;
@@ -58,7 +58,13 @@ pub(crate) struct CellWidths {
 }
 
 impl Cell {
-    pub(crate) fn new(builder: &mut Builder, name: &str, kind: CellKind, layer_norm: bool, widths: &CellWidths) -> Self {
+    pub(crate) fn new(
+        builder: &mut Builder,
+        name: &str,
+        kind: CellKind,
+        layer_norm: bool,
+        widths: &CellWidths,
+    ) -> Self {
         let (gates, width) = (kind.gates(), widths.hidden);
         let rows = gates * width;
         let mut optional = |part: &str, size: usize| {
@@ -68,7 +74,8 @@ impl Cell {
         let input = builder.matrix(&format!("{name}.input.weight"), rows, widths.input, gates);
         let before = kind == CellKind::GruResetBefore;
         let hidden_rows = if before { 2 * width } else { rows };
-        let hidden = builder.matrix(&format!("{name}.hidden.weight"), hidden_rows, width, hidden_rows / width);
+        let hidden =
+            builder.matrix(&format!("{name}.hidden.weight"), hidden_rows, width, hidden_rows / width);
         let candidate = before.then(|| builder.matrix(&format!("{name}.candidate.weight"), width, width, 1));
         // An LSTM starts by remembering: the bias of its forget gate is 1 (Jozefowicz et al. 2015).
         let ones = if kind == CellKind::Lstm { width..2 * width } else { 0..0 };
@@ -177,7 +184,8 @@ impl Cell {
         };
         let gates = ops::add(tape, &ops::slice_last(tape, &x, 0..2 * width)?, &recurrent)?;
         let gates = ops::sigmoid(tape, &gates)?;
-        let (r, z) = (ops::slice_last(tape, &gates, 0..width)?, ops::slice_last(tape, &gates, width..2 * width)?);
+        let (r, z) =
+            (ops::slice_last(tape, &gates, 0..width)?, ops::slice_last(tape, &gates, width..2 * width)?);
         let reset = ops::mul(tape, &r, h)?;
         let x_n = ops::slice_last(tape, &x, 2 * width..3 * width)?;
         let candidate = self.candidate.map_or(Ok(reset.clone()), |weight| match inner {

@@ -8,7 +8,8 @@ use super::{Bridge, Cell, CellInputs, CellState, CellWidths, DecoderMemory, Deco
 use super::{ReadoutInput, RecurrentMask, both_directions};
 use crate::attention::{Attention, AttentionOutput, Source};
 use crate::config::{
-    CellKind, ContextKind, ContextLayers, ModelConfig, Query, QueryLayer, Readout as ReadoutKind, ReadoutState,
+    CellKind, ContextKind, ContextLayers, ModelConfig, Query, QueryLayer, Readout as ReadoutKind,
+    ReadoutState,
 };
 use crate::error::Result;
 use crate::parameters::Builder;
@@ -147,7 +148,12 @@ impl Decoder {
     }
 
     /// The state before the first step, one row a listed sentence.
-    pub(crate) fn start(&self, pass: &Pass, memory: &DecoderMemory, sentences: &[usize]) -> Result<DecoderState> {
+    pub(crate) fn start(
+        &self,
+        pass: &Pass,
+        memory: &DecoderMemory,
+        sentences: &[usize],
+    ) -> Result<DecoderState> {
         let select = |x: &Var| ops::select_rows(pass.tape, x, sentences);
         let layer = |state: &CellState| -> Result<CellState> {
             Ok(CellState { h: select(&state.h)?, c: state.c.as_ref().map(select).transpose()? })

@@ -68,7 +68,12 @@ impl Layout {
 
     fn cell_states(self, tensors: &mut impl Iterator<Item = Var>) -> Option<Vec<CellState>> {
         (0..self.layers)
-            .map(|_| Some(CellState { h: tensors.next()?, c: if self.cells { Some(tensors.next()?) } else { None } }))
+            .map(|_| {
+                Some(CellState {
+                    h: tensors.next()?,
+                    c: if self.cells { Some(tensors.next()?) } else { None },
+                })
+            })
             .collect()
     }
 }

@@ -73,7 +73,8 @@ impl Encoder {
         for (index, layer) in self.layers.iter().enumerate() {
             let input = if index == 0 { x } else { pass.dropout(&x, self.dropout)? };
             let mask = || pass.mask(self.recurrent_dropout);
-            let (forward, forward_final) = read(pass, &layer.forward, &input, &source.lengths, Reading::Forward(mask()))?;
+            let (forward, forward_final) =
+                read(pass, &layer.forward, &input, &source.lengths, Reading::Forward(mask()))?;
             let mut output = forward;
             let mut backward_final = None;
             if let Some(cell) = &layer.backward {
@@ -101,7 +102,8 @@ fn reading_order(source: &Padded, reverse: bool) -> Vec<Vec<usize>> {
 fn batch_major(pass: &Pass, x: &Var, order: &[Vec<usize>]) -> Result<Var> {
     let &[width, rows, size] = x.shape().sizes() else { return Ok(x.clone()) };
     // Reversal is its own inverse, so the time at which a place was read is the order at that place.
-    let places: Vec<usize> = (0..rows).flat_map(|row| order[row].iter().map(move |&time| time * rows + row)).collect();
+    let places: Vec<usize> =
+        (0..rows).flat_map(|row| order[row].iter().map(move |&time| time * rows + row)).collect();
     let flat = ops::select_rows(pass.tape, x, &places)?;
     Ok(ops::reshape(pass.tape, &flat, [rows, width, size])?)
 }

@@ -33,7 +33,11 @@ impl ReadoutInput {
         };
         let contexts: Option<Vec<Var>> = steps.iter().map(|step| step.context.clone()).collect();
         let context = contexts.map(|contexts| ops::stack(pass.tape, &contexts)).transpose()?;
-        Ok(Self { state: collect(|step| step.state.clone())?, embedding: collect(|step| step.embedding.clone())?, context })
+        Ok(Self {
+            state: collect(|step| step.state.clone())?,
+            embedding: collect(|step| step.embedding.clone())?,
+            context,
+        })
     }
 }
 
@@ -70,7 +74,8 @@ impl Readout {
             (Some(&input.embedding), self.embedding),
             (input.context.as_ref(), self.context),
         ];
-        let terms: Vec<_> = parts.into_iter().filter_map(|(x, weight)| Some((x?, pass.weight(weight?)))).collect();
+        let terms: Vec<_> =
+            parts.into_iter().filter_map(|(x, weight)| Some((x?, pass.weight(weight?)))).collect();
         let sum = ops::linear_sum(pass.tape, &terms, self.bias.map(|bias| pass.weight(bias)), None)?;
         Ok(match self.kind {
             ReadoutKind::Maxout => ops::maxout(pass.tape, &sum)?,

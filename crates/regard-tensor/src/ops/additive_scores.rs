@@ -24,12 +24,18 @@ pub fn additive_scores<T: Element>(
     expect_shape("additive_scores", v.shape(), [shape.width].into())?;
     expect_shape("additive_scores", queries.shape().with_last(shape.width), queries.shape())?;
     let scores = Tensor::build([shape.rows, shape.positions], |out| {
-        for_rows_of(tape.threads(), shape.rows * shape.positions * shape.width, out, shape.positions, |row, out| {
-            let keys = &keys.value().values()[shape.range(sentences[row], lengths)];
-            let (real, padding) = out.split_at_mut(lengths[sentences[row]]);
-            T::additive_scores_row(queries.value().row(row), keys, v.value().values(), real);
-            padding.fill(T::ZERO);
-        });
+        for_rows_of(
+            tape.threads(),
+            shape.rows * shape.positions * shape.width,
+            out,
+            shape.positions,
+            |row, out| {
+                let keys = &keys.value().values()[shape.range(sentences[row], lengths)];
+                let (real, padding) = out.split_at_mut(lengths[sentences[row]]);
+                T::additive_scores_row(queries.value().row(row), keys, v.value().values(), real);
+                padding.fill(T::ZERO);
+            },
+        );
     });
     if !tape.needs_gradient(&[queries, keys, v]) {
         return Ok(Var::constant(scores));
@@ -40,12 +46,17 @@ pub fn additive_scores<T: Element>(
         let [Some(ds)] = outputs else { return Ok(()) };
         let (mut dq, mut dv) = (Tensor::zeros(queries.shape()), Tensor::zeros(queries.shape()));
         gradients.accumulate_always(&keys, |dk| {
-            shape.for_each_row(threads, &sentences, [dk, dq.values_mut(), dv.values_mut()], |row, dk, dq, dv| {
-                let range = shape.range(sentences[row], &lengths);
-                let (ds, dk) = (&ds.row(row)[..lengths[sentences[row]]], &mut dk[..range.len()]);
-                let (q, keys) = (queries.value().row(row), &keys.value().values()[range]);
-                T::additive_scores_backward_row(q, keys, v.value().values(), ds, [dq, dk, dv]);
-            });
+            shape.for_each_row(
+                threads,
+                &sentences,
+                [dk, dq.values_mut(), dv.values_mut()],
+                |row, dk, dq, dv| {
+                    let range = shape.range(sentences[row], &lengths);
+                    let (ds, dk) = (&ds.row(row)[..lengths[sentences[row]]], &mut dk[..range.len()]);
+                    let (q, keys) = (queries.value().row(row), &keys.value().values()[range]);
+                    T::additive_scores_backward_row(q, keys, v.value().values(), ds, [dq, dk, dv]);
+                },
+            );
         });
         gradients.add(&queries, &dq)?;
         gradients.accumulate(&v, |sum| T::add_column_sums(dv.values(), sum));

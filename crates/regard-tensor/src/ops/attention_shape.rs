@@ -56,7 +56,8 @@ impl AttentionShape {
     ) {
         let block = (self.positions * self.width).max(1);
         let (width_a, width_b) = ((a.len() / self.rows.max(1)).max(1), (b.len() / self.rows.max(1)).max(1));
-        let one_to_one = blocks.len() == self.rows * block && sentences.iter().enumerate().all(|(row, &s)| row == s);
+        let one_to_one =
+            blocks.len() == self.rows * block && sentences.iter().enumerate().all(|(row, &s)| row == s);
         if !one_to_one {
             for (row, (a, b)) in a.chunks_exact_mut(width_a).zip(b.chunks_exact_mut(width_b)).enumerate() {
                 work(row, &mut blocks[sentences[row] * block..][..block], a, b);
@@ -72,7 +73,10 @@ impl AttentionShape {
             .enumerate()
             .collect();
         for_parts(threads, parts, |(part, ((blocks, a), b))| {
-            let rows = blocks.chunks_exact_mut(block).zip(a.chunks_exact_mut(width_a)).zip(b.chunks_exact_mut(width_b));
+            let rows = blocks
+                .chunks_exact_mut(block)
+                .zip(a.chunks_exact_mut(width_a))
+                .zip(b.chunks_exact_mut(width_b));
             for (offset, ((block, a), b)) in rows.enumerate() {
                 work(part * size + offset, block, a, b);
             }

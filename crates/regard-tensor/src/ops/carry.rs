@@ -28,7 +28,9 @@ pub fn carry<T: Element>(tape: &Tape<T>, new: &Var<T>, old: &Var<T>, active: &[b
         let [Some(dy)] = outputs else { return Ok(()) };
         for (var, wanted) in [(&new, true), (&old, false)] {
             gradients.accumulate(var, |dx| {
-                for (index, (dx, dy)) in dx.chunks_exact_mut(width).zip(dy.values().chunks_exact(width)).enumerate() {
+                for (index, (dx, dy)) in
+                    dx.chunks_exact_mut(width).zip(dy.values().chunks_exact(width)).enumerate()
+                {
                     if (active.get(index) == Some(&true)) == wanted {
                         T::add_assign(dx, dy);
                     }

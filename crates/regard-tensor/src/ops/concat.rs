@@ -18,7 +18,9 @@ pub fn concat<T: Element>(tape: &Tape<T>, parts: &[&Var<T>]) -> Result<Var<T>> {
         let mut start = 0;
         for part in parts {
             let size = part.shape().last();
-            for (row, values) in out.chunks_exact_mut(width.max(1)).zip(part.value().values().chunks_exact(size.max(1))) {
+            for (row, values) in
+                out.chunks_exact_mut(width.max(1)).zip(part.value().values().chunks_exact(size.max(1)))
+            {
                 row[start..start + size].copy_from_slice(values);
             }
             start += size;

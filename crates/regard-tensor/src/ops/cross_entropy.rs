@@ -48,8 +48,14 @@ pub fn linear_cross_entropy<T: Element>(
     targets: Targets,
 ) -> Result<CrossEntropy<T>> {
     let (rows, vocabulary) = (x.shape().rows(), weight.shape().rows());
-    if x.shape().last() != weight.shape().last() || bias.is_some_and(|bias| bias.shape().sizes() != [vocabulary]) {
-        return Err(TensorError::ShapeMismatch { op: "cross_entropy", left: x.shape(), right: weight.shape() });
+    if x.shape().last() != weight.shape().last()
+        || bias.is_some_and(|bias| bias.shape().sizes() != [vocabulary])
+    {
+        return Err(TensorError::ShapeMismatch {
+            op: "cross_entropy",
+            left: x.shape(),
+            right: weight.shape(),
+        });
     }
     if targets.ids.len() != rows || targets.counts.len() != rows {
         return Err(TensorError::Index { op: "cross_entropy", index: targets.ids.len(), limit: rows });
@@ -129,7 +135,8 @@ impl<'a, T: Element> Run<'a, T> {
         T::gemm(self.threads, x, rows, &self.weight.packed(self.threads), logits.values_mut(), false, bias);
         let mut seen = vec![RowLoss::default(); rows];
         let wanted = self.gradients.is_some();
-        let work: Vec<_> = logits.values_mut().chunks_exact_mut(vocabulary).zip(&mut seen).enumerate().collect();
+        let work: Vec<_> =
+            logits.values_mut().chunks_exact_mut(vocabulary).zip(&mut seen).enumerate().collect();
         super::for_items(self.threads, work, vocabulary, |(row, (logits, seen))| {
             *seen = row_loss(logits, start + row, targets, wanted);
         });
@@ -141,8 +148,23 @@ impl<'a, T: Element> Run<'a, T> {
         }
         let Some(sums) = &mut self.gradients else { return };
         let dx = &mut sums.x.values_mut()[start * width..end * width];
-        T::gemm(self.threads, logits.values(), rows, &self.weight.packed_transposed(self.threads), dx, false, None);
-        T::gemm_tn(self.threads, &[(logits.values(), x, rows)], vocabulary, width, sums.weight.values_mut(), true);
+        T::gemm(
+            self.threads,
+            logits.values(),
+            rows,
+            &self.weight.packed_transposed(self.threads),
+            dx,
+            false,
+            None,
+        );
+        T::gemm_tn(
+            self.threads,
+            &[(logits.values(), x, rows)],
+            vocabulary,
+            width,
+            sums.weight.values_mut(),
+            true,
+        );
         T::add_column_sums(logits.values(), sums.bias.values_mut());
     }
 }

@@ -24,13 +24,19 @@ pub fn dot_scores<T: Element>(
     let shape = AttentionShape::new("dot_scores", queries.shape(), keys.shape(), sentences, lengths)?;
     expect_shape("dot_scores", queries.shape().with_last(shape.width), queries.shape())?;
     let scores = Tensor::build([shape.rows, shape.positions], |out| {
-        for_rows_of(tape.threads(), shape.rows * shape.positions * shape.width, out, shape.positions, |row, out| {
-            let keys = &keys.value().values()[shape.range(sentences[row], lengths)];
-            out.fill(T::ZERO);
-            for (score, key) in out.iter_mut().zip(keys.chunks_exact(shape.width.max(1))) {
-                *score = factor * T::dot(queries.value().row(row), key);
-            }
-        });
+        for_rows_of(
+            tape.threads(),
+            shape.rows * shape.positions * shape.width,
+            out,
+            shape.positions,
+            |row, out| {
+                let keys = &keys.value().values()[shape.range(sentences[row], lengths)];
+                out.fill(T::ZERO);
+                for (score, key) in out.iter_mut().zip(keys.chunks_exact(shape.width.max(1))) {
+                    *score = factor * T::dot(queries.value().row(row), key);
+                }
+            },
+        );
     });
     if !tape.needs_gradient(&[queries, keys]) {
         return Ok(Var::constant(scores));
@@ -43,7 +49,8 @@ pub fn dot_scores<T: Element>(
         gradients.accumulate_always(&keys, |dk| {
             shape.for_each_row(threads, &sentences, [dk, dq.values_mut(), &mut unused], |row, dk, dq, _| {
                 let keys = &keys.value().values()[shape.range(sentences[row], &lengths)];
-                let memory = keys.chunks_exact(shape.width.max(1)).zip(dk.chunks_exact_mut(shape.width.max(1)));
+                let memory =
+                    keys.chunks_exact(shape.width.max(1)).zip(dk.chunks_exact_mut(shape.width.max(1)));
                 for ((key, dk), &ds) in memory.zip(ds.row(row)) {
                     T::axpy(factor * ds, key, dq);
                     T::axpy(factor * ds, queries.value().row(row), dk);

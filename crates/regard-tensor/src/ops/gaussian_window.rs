@@ -1,7 +1,7 @@
 //! The window of local attention (Luong et al. 2015, section 3.2).
 
-use super::masked_softmax::Span;
 use super::expect_shape;
+use super::masked_softmax::Span;
 use crate::element::Element;
 use crate::error::TensorError;
 use crate::{Result, Tape, Tensor, Var};
@@ -44,7 +44,8 @@ pub fn gaussian_window<T: Element>(
                 let values = kept.row(row).iter().zip(dg.row(row)).enumerate();
                 let slope: f64 = values
                     .map(|(position, (g, dg))| {
-                        g.to_f64() * dg.to_f64() * distance(row, position, centres.value().values()) / variance
+                        g.to_f64() * dg.to_f64() * distance(row, position, centres.value().values())
+                            / variance
                     })
                     .sum();
                 *dp = *dp + T::from_f64(slope);

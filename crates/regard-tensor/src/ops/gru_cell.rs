@@ -11,17 +11,29 @@ use crate::{Result, Tape, Tensor, Var};
 ///
 /// # Errors
 /// Where the sizes do not fit.
-pub fn gru_cell<T: Element>(tape: &Tape<T>, x_gates: &Var<T>, h_gates: &Var<T>, h: &Var<T>) -> Result<Var<T>> {
+pub fn gru_cell<T: Element>(
+    tape: &Tape<T>,
+    x_gates: &Var<T>,
+    h_gates: &Var<T>,
+    h: &Var<T>,
+) -> Result<Var<T>> {
     let width = h.shape().last();
     expect_shape("gru_cell", x_gates.shape(), h.shape().with_last(3 * width))?;
     expect_shape("gru_cell", h_gates.shape(), x_gates.shape())?;
     // Per row: r, z, n.
     let mut saved = Tensor::build(x_gates.shape(), |_| ());
     let h_new = Tensor::build(h.shape(), |out| {
-        let rows = out.chunks_exact_mut(width.max(1)).zip(saved.values_mut().chunks_exact_mut((3 * width).max(1)));
+        let rows =
+            out.chunks_exact_mut(width.max(1)).zip(saved.values_mut().chunks_exact_mut((3 * width).max(1)));
         let rows: Vec<_> = rows.enumerate().collect();
         super::for_items(tape.threads(), rows, 8 * width, |(row, (out, saved))| {
-            T::gru_cell_row(x_gates.value().row(row), h_gates.value().row(row), h.value().row(row), out, saved);
+            T::gru_cell_row(
+                x_gates.value().row(row),
+                h_gates.value().row(row),
+                h.value().row(row),
+                out,
+                saved,
+            );
         });
     });
     if !tape.needs_gradient(&[x_gates, h_gates, h]) {

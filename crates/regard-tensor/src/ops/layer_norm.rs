@@ -18,11 +18,15 @@ pub fn layer_norm<T: Element>(tape: &Tape<T>, x: &Var<T>, gain: &Var<T>, bias: &
     // Normalised rows, and 1 / standard deviation of each.
     let mut normal = Tensor::build(x.shape(), |_| ());
     let mut scales = Tensor::build([x.shape().rows()], |_| ());
-    for ((row, out), scale) in normal.values_mut().chunks_exact_mut(width.max(1)).enumerate().zip(scales.values_mut()) {
+    for ((row, out), scale) in
+        normal.values_mut().chunks_exact_mut(width.max(1)).enumerate().zip(scales.values_mut())
+    {
         *scale = normalise(x.value().row(row), out);
     }
     let y = Tensor::build(x.shape(), |out| {
-        for (out, normal) in out.chunks_exact_mut(width.max(1)).zip(normal.values().chunks_exact(width.max(1))) {
+        for (out, normal) in
+            out.chunks_exact_mut(width.max(1)).zip(normal.values().chunks_exact(width.max(1)))
+        {
             let parameters = gain.value().values().iter().zip(bias.value().values());
             for ((y, &n), (&gain, &bias)) in out.iter_mut().zip(normal).zip(parameters) {
                 *y = n * gain + bias;
@@ -41,7 +45,9 @@ pub fn layer_norm<T: Element>(tape: &Tape<T>, x: &Var<T>, gain: &Var<T>, bias: &
             }
         });
         gradients.accumulate(&gain, |sum| {
-            for (dy, normal) in dy.values().chunks_exact(width.max(1)).zip(normal.values().chunks_exact(width.max(1))) {
+            for (dy, normal) in
+                dy.values().chunks_exact(width.max(1)).zip(normal.values().chunks_exact(width.max(1)))
+            {
                 for ((sum, &dy), &n) in sum.iter_mut().zip(dy).zip(normal) {
                     *sum = *sum + dy * n;
                 }

@@ -8,7 +8,12 @@ use crate::{Result, Tape, Tensor, Threads, Var};
 ///
 /// # Errors
 /// Where the sizes do not fit.
-pub fn linear<T: Element>(tape: &Tape<T>, x: &Var<T>, weight: &Var<T>, bias: Option<&Var<T>>) -> Result<Var<T>> {
+pub fn linear<T: Element>(
+    tape: &Tape<T>,
+    x: &Var<T>,
+    weight: &Var<T>,
+    bias: Option<&Var<T>>,
+) -> Result<Var<T>> {
     linear_sum(tape, &[(x, weight)], bias, None)
 }
 
@@ -42,7 +47,14 @@ pub fn linear_sum<T: Element>(
         for (index, (x, weight)) in terms.iter().enumerate() {
             let bias = bias.filter(|_| index == 0).map(|bias| bias.value().values());
             let accumulate = index > 0 || base.is_some();
-            multiply(tape.threads(), x.value(), &weight.value().packed(tape.threads()), out, accumulate, bias);
+            multiply(
+                tape.threads(),
+                x.value(),
+                &weight.value().packed(tape.threads()),
+                out,
+                accumulate,
+                bias,
+            );
         }
     });
     let mut inputs: Vec<&Var<T>> = terms.iter().flat_map(|&(x, weight)| [x, weight]).collect();

@@ -15,8 +15,12 @@ pub fn lstm_cell<T: Element>(tape: &Tape<T>, gates: &Var<T>, c: &Var<T>) -> Resu
     let (mut h_new, mut c_new) = (Tensor::build(c.shape(), |_| ()), Tensor::build(c.shape(), |_| ()));
     // Per row: σ(i), σ(f), tanh(g), σ(o), tanh(c').
     let mut saved = Tensor::build(c.shape().with_last(5 * width), |_| ());
-    let rows = h_new.values_mut().chunks_exact_mut(width.max(1)).zip(c_new.values_mut().chunks_exact_mut(width.max(1)));
-    let rows: Vec<_> = rows.zip(saved.values_mut().chunks_exact_mut((5 * width).max(1))).enumerate().collect();
+    let rows = h_new
+        .values_mut()
+        .chunks_exact_mut(width.max(1))
+        .zip(c_new.values_mut().chunks_exact_mut(width.max(1)));
+    let rows: Vec<_> =
+        rows.zip(saved.values_mut().chunks_exact_mut((5 * width).max(1))).enumerate().collect();
     for_items(tape.threads(), rows, 10 * width, |(row, ((h_new, c_new), saved))| {
         T::lstm_cell_row(gates.value().row(row), c.value().row(row), h_new, c_new, saved);
     });
@@ -26,7 +30,8 @@ pub fn lstm_cell<T: Element>(tape: &Tape<T>, gates: &Var<T>, c: &Var<T>) -> Resu
     let (gates, c) = (gates.clone(), c.clone());
     let [h_new, c_new] = tape.record([h_new, c_new], move |threads, outputs, gradients| {
         let zero = Tensor::zeros([width]);
-        let row_of = |output: usize, row: usize| outputs[output].as_ref().map_or(zero.values(), |dy| dy.row(row));
+        let row_of =
+            |output: usize, row: usize| outputs[output].as_ref().map_or(zero.values(), |dy| dy.row(row));
         let mut dgates = Tensor::build(gates.shape(), |_| ());
         let mut dc = Tensor::build(c.shape(), |_| ());
         let rows = dgates.values_mut().chunks_exact_mut((4 * width).max(1));

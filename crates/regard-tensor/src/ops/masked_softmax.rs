@@ -30,7 +30,11 @@ pub fn masked_softmax<T: Element>(tape: &Tape<T>, scores: &Var<T>, spans: &[Span
     }
     let weights = Tensor::build(scores.shape(), |out| {
         out.fill(T::ZERO);
-        for ((row, scores), span) in out.chunks_exact_mut(width.max(1)).zip(scores.value().values().chunks_exact(width.max(1))).zip(spans) {
+        for ((row, scores), span) in out
+            .chunks_exact_mut(width.max(1))
+            .zip(scores.value().values().chunks_exact(width.max(1)))
+            .zip(spans)
+        {
             if span.start < span.end {
                 let row = &mut row[span.start..span.end];
                 row.copy_from_slice(&scores[span.start..span.end]);

@@ -15,7 +15,8 @@ pub fn slice<T: Element>(tape: &Tape<T>, x: &Var<T>, index: usize) -> Result<Var
     let (x, len) = (x.clone(), y.shape().len());
     let [y] = tape.record([y], move |_, outputs, gradients| {
         if let [Some(dy)] = outputs {
-            gradients.accumulate(&x, |dx| T::add_assign(&mut dx[index * len..(index + 1) * len], dy.values()));
+            gradients
+                .accumulate(&x, |dx| T::add_assign(&mut dx[index * len..(index + 1) * len], dy.values()));
         }
         Ok(())
     });

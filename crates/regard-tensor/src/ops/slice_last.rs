@@ -17,7 +17,8 @@ pub fn slice_last<T: Element>(tape: &Tape<T>, x: &Var<T>, range: Range<usize>) -
     }
     let part = range.len();
     let y = Tensor::build(x.shape().with_last(part), |out| {
-        for (to, from) in out.chunks_exact_mut(part.max(1)).zip(x.value().values().chunks_exact(width.max(1))) {
+        for (to, from) in out.chunks_exact_mut(part.max(1)).zip(x.value().values().chunks_exact(width.max(1)))
+        {
             to.copy_from_slice(&from[range.clone()]);
         }
     });

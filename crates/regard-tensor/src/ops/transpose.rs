@@ -19,7 +19,9 @@ pub fn transpose_leading<T: Element>(tape: &Tape<T>, x: &Var<T>) -> Result<Var<T
     }
     let x = x.clone();
     let [y] = tape.record([y], move |_, outputs, gradients| match outputs {
-        [Some(dy)] => gradients.add(&x, &Tensor::build([a, b, width], |dx| exchange(dy.values(), dx, b, a, width))),
+        [Some(dy)] => {
+            gradients.add(&x, &Tensor::build([a, b, width], |dx| exchange(dy.values(), dx, b, a, width)))
+        }
         _ => Ok(()),
     });
     Ok(y)

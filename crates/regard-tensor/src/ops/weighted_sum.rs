@@ -22,13 +22,21 @@ pub fn weighted_sum<T: Element>(
     let shape = AttentionShape::new("weighted_sum", weights.shape(), states.shape(), sentences, lengths)?;
     expect_shape("weighted_sum", weights.shape(), [shape.rows, shape.positions].into())?;
     let context = Tensor::build([shape.rows, shape.width], |out| {
-        for_rows_of(tape.threads(), shape.rows * shape.positions * shape.width, out, shape.width, |row, out| {
-            let states = &states.value().values()[shape.range(sentences[row], lengths)];
-            out.fill(T::ZERO);
-            for (&weight, state) in weights.value().row(row).iter().zip(states.chunks_exact(shape.width.max(1))) {
-                T::axpy(weight, state, out);
-            }
-        });
+        for_rows_of(
+            tape.threads(),
+            shape.rows * shape.positions * shape.width,
+            out,
+            shape.width,
+            |row, out| {
+                let states = &states.value().values()[shape.range(sentences[row], lengths)];
+                out.fill(T::ZERO);
+                for (&weight, state) in
+                    weights.value().row(row).iter().zip(states.chunks_exact(shape.width.max(1)))
+                {
+                    T::axpy(weight, state, out);
+                }
+            },
+        );
     });
     if !tape.needs_gradient(&[weights, states]) {
         return Ok(Var::constant(context));
@@ -41,7 +49,8 @@ pub fn weighted_sum<T: Element>(
         gradients.accumulate_always(&states, |dh| {
             shape.for_each_row(threads, &sentences, [dh, dw.values_mut(), &mut unused], |row, dh, dw, _| {
                 let states = &states.value().values()[shape.range(sentences[row], &lengths)];
-                let memory = states.chunks_exact(shape.width.max(1)).zip(dh.chunks_exact_mut(shape.width.max(1)));
+                let memory =
+                    states.chunks_exact(shape.width.max(1)).zip(dh.chunks_exact_mut(shape.width.max(1)));
                 for ((state, dh), (dw, &w)) in memory.zip(dw.iter_mut().zip(weights.value().row(row))) {
                     *dw = T::dot(state, dc.row(row));
                     T::axpy(w, dc.row(row), dh);

@@ -5,8 +5,8 @@ use std::time::Instant;
 use anyhow::Result;
 use clap::{Args, Subcommand, ValueEnum};
 use regard_model::{
-    AttentionConfig, Bidirectional, CellKind, ContextKind, ContextLayers, DecoderConfig, EncoderConfig, InitialState,
-    ModelConfig, Preset, Query, Readout, ReadoutState, RecurrentModel, Score, Seq2Seq,
+    AttentionConfig, Bidirectional, CellKind, ContextKind, ContextLayers, DecoderConfig, EncoderConfig,
+    InitialState, ModelConfig, Preset, Query, Readout, ReadoutState, RecurrentModel, Score, Seq2Seq,
 };
 use regard_tensor::random;
 use regard_text::{Batch, Padded};
@@ -77,7 +77,8 @@ fn train(args: &TrainBench) -> Result<()> {
     let Shape::A = args.shape;
     let model = RecurrentModel::new(&shape_a(), VOCABULARY, VOCABULARY, 1)?;
     let parameters = model.parameters().count();
-    let config = TrainingConfig { updates: Some(u64::MAX), label_smoothing: 0.0, ..TrainingConfig::default() };
+    let config =
+        TrainingConfig { updates: Some(u64::MAX), label_smoothing: 0.0, ..TrainingConfig::default() };
     let mut trainer = Trainer::new(Box::new(model), config, 1, &threads)?;
     let batch = Batch { source: random_rows(1), target: random_rows(2), indices: (0..BATCH).collect() };
     let batches = [batch];
@@ -118,7 +119,12 @@ fn shape_a() -> ModelConfig {
     ModelConfig {
         cell: CellKind::Lstm,
         embedding: 256,
-        encoder: EncoderConfig { layers: 1, hidden: 256, bidirectional: Bidirectional::All, reverse_source: false },
+        encoder: EncoderConfig {
+            layers: 1,
+            hidden: 256,
+            bidirectional: Bidirectional::All,
+            reverse_source: false,
+        },
         decoder: DecoderConfig {
             layers: 1,
             hidden: 512,

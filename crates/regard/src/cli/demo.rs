@@ -17,7 +17,7 @@ use serde::Serialize;
 use super::output::{print, print_json, write};
 use super::progress::Progress;
 use super::settings::Settings;
-use crate::demo::{Contestant, ContentHits, DemoData, Kind, Measured, Sizes};
+use crate::demo::{ContentHits, Contestant, DemoData, Kind, Measured, Sizes};
 use crate::demo::{content_hits, grammar, heatmap, measure, report, source_line};
 
 /// Train a fixed-vector model and an attention model of equal size on a small English-French grammar, and see what
@@ -54,8 +54,13 @@ pub(super) fn run(args: &DemoArgs) -> Result<()> {
     let sizes = Sizes::new(args.quick);
     let say = |text: &str| args.settings.say(text);
     say("Two models learn to translate a small language, made by a grammar, from English to French.");
-    say("One reads the whole sentence into one vector and writes from it; the other keeps a state for each word and");
-    say(&format!("looks at all of them again before every word it writes. Same size, {} updates each.", sizes.updates));
+    say(
+        "One reads the whole sentence into one vector and writes from it; the other keeps a state for each word and",
+    );
+    say(&format!(
+        "looks at all of them again before every word it writes. Same size, {} updates each.",
+        sizes.updates
+    ));
     let data = DemoData::new(args.seed, sizes);
     let mut models = Vec::new();
     let mut attention = None;
@@ -78,11 +83,17 @@ pub(super) fn run(args: &DemoArgs) -> Result<()> {
 }
 
 /// Trains one model and leaves it in its directory.
-fn train(args: &DemoArgs, contestant: Contestant, data: &DemoData, sizes: Sizes) -> Result<(Translator, f64)> {
+fn train(
+    args: &DemoArgs,
+    contestant: Contestant,
+    data: &DemoData,
+    sizes: Sizes,
+) -> Result<(Translator, f64)> {
     let threads = args.settings.threads()?;
     let info = data.info(contestant.config());
     let mut trainer = Trainer::new(info.build(args.seed)?, contestant.training(sizes), args.seed, &threads)?;
-    let mut progress = Progress::new(&format!("{:<12}", contestant.name.replace('_', " ")), args.settings.quiet, None);
+    let mut progress =
+        Progress::new(&format!("{:<12}", contestant.name.replace('_', " ")), args.settings.quiet, None);
     let start = Instant::now();
     trainer.run(&data.pairs, None, &mut progress, &AtomicBool::new(false))?;
     let seconds = start.elapsed().as_secs_f64();
@@ -90,7 +101,9 @@ fn train(args: &DemoArgs, contestant: Contestant, data: &DemoData, sizes: Sizes)
     let model = trainer.into_model();
     let directory = args.out.join(contestant.name);
     std::fs::create_dir_all(&args.out).with_context(|| format!("{}: cannot be made", args.out.display()))?;
-    checkpoint::write_directory(&directory, |directory| checkpoint::save(directory, &info, model.parameters()))?;
+    checkpoint::write_directory(&directory, |directory| {
+        checkpoint::save(directory, &info, model.parameters())
+    })?;
     Ok((Translator::new(Arc::from(model), info.source, info.target, threads)?, seconds))
 }
 
@@ -107,11 +120,14 @@ fn leave(out: &Path, models: &[Measured], heatmap: &Heatmap, hits: ContentHits) 
 fn show(models: &[Measured], heatmap: &Heatmap, hits: ContentHits, out: &Path) -> Result<()> {
     print("\nBLEU by the number of source words (cut at spaces; 100 is perfect)\n")?;
     let buckets = models.first().map(|model| model.by_length.as_slice()).unwrap_or_default();
-    let header: String =
-        buckets.iter().map(|bucket| format!("{:>8}", format!("{}-{}", bucket.from, bucket.to.unwrap_or(0)))).collect();
+    let header: String = buckets
+        .iter()
+        .map(|bucket| format!("{:>8}", format!("{}-{}", bucket.from, bucket.to.unwrap_or(0))))
+        .collect();
     print(&format!("{:<14}{header}   weights", "words"))?;
     for model in models {
-        let scores: String = model.by_length.iter().map(|b| format!("{:>8.1}", b.score.unwrap_or(0.0))).collect();
+        let scores: String =
+            model.by_length.iter().map(|b| format!("{:>8.1}", b.score.unwrap_or(0.0))).collect();
         print(&format!("{:<14}{scores}   {}", model.name.replace('_', " "), model.parameters))?;
     }
     let colour = if std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none() {
@@ -119,7 +135,10 @@ fn show(models: &[Measured], heatmap: &Heatmap, hits: ContentHits, out: &Path) -
     } else {
         Colour::Plain
     };
-    print(&format!("\nWhere the attention model looks (rows: what it writes, columns: what it reads)\n\n{}", heatmap_terminal(heatmap, 80, colour)))?;
+    print(&format!(
+        "\nWhere the attention model looks (rows: what it writes, columns: what it reads)\n\n{}",
+        heatmap_terminal(heatmap, 80, colour)
+    ))?;
     print(&format!(
         "{} of {} content words ({:.1} %) look hardest at the word that they translate.\n",
         hits.hits,

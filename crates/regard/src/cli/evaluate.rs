@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use regard_eval::{BleuOptions, BleuTokenizer, LengthBucket, LengthBuckets, bleu_by_length};
 use serde::Serialize;
@@ -119,7 +119,7 @@ fn evaluate(
     };
     let options = BleuOptions { tokenizer, lowercase: args.lowercase, ..BleuOptions::default() };
     let hypotheses = all_lines(path)?;
-    let segments = options.segments(&hypotheses, references)?;
+    let segments = options.segments(&hypotheses, references).with_context(|| path.display().to_string())?;
     let total = segments.iter().copied().sum();
     let bleu = options.score(&total);
     let by_sentence = BleuOptions { effective_order: true, ..options };
@@ -140,7 +140,9 @@ fn evaluate(
         ratio: bleu.ratio,
         hyp_len: bleu.hyp_len,
         ref_len: bleu.ref_len,
-        sentences: args.sentence.then(|| segments.iter().map(|segment| by_sentence.score(segment).score).collect()),
+        sentences: args
+            .sentence
+            .then(|| segments.iter().map(|segment| by_sentence.score(segment).score).collect()),
         by_length,
     })
 }

@@ -3,6 +3,10 @@
 use std::io;
 use std::process::ExitCode;
 
+use regard_decode::DecodeError;
+
+use super::output::tell;
+
 /// The data or the run failed.
 const FAILED: u8 = 1;
 /// The call was wrong.
@@ -35,10 +39,10 @@ pub(super) fn report(error: &anyhow::Error) -> ExitCode {
     if error.chain().any(closed) {
         return ExitCode::SUCCESS;
     }
-    eprintln!("regard: {}", message(error));
+    tell(format_args!("regard: {}", message(error)));
     let wrong_call = error.chain().any(|cause| {
-        cause.is::<WrongCall>()
-            || matches!(cause.downcast_ref(), Some(regard_decode::DecodeError::Options(_)))
+        let options = matches!(cause.downcast_ref(), Some(DecodeError::Options(_) | DecodeError::NoAttention { .. }));
+        options || cause.is::<WrongCall>()
     });
     ExitCode::from(if wrong_call { WRONG_CALL } else { FAILED })
 }
@@ -47,11 +51,18 @@ pub(super) fn report(error: &anyhow::Error) -> ExitCode {
 fn message(error: &anyhow::Error) -> String {
     let mut message = String::new();
     for cause in error.chain() {
-        let cause = cause.to_string();
+        let cause = one_line(&cause.to_string());
         if !message.contains(&cause) {
             let separator = if message.is_empty() { "" } else { ": " };
             message = format!("{message}{separator}{cause}");
         }
     }
     message
+}
+
+/// A message of several lines as one. TOML's have a picture of the place, whose line and column they name in words.
+fn one_line(text: &str) -> String {
+    let in_picture = |line: &&str| line.trim_start_matches(|c: char| c == ' ' || c.is_ascii_digit()).starts_with('|');
+    let lines = text.lines().filter(|line| !in_picture(line)).map(str::trim);
+    lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(": ")
 }

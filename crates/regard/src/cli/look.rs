@@ -82,8 +82,9 @@ struct Site<'a> {
 }
 
 pub(super) fn run(args: &LookArgs) -> Result<()> {
-    let hook = Temperature::new(args.temperature)
-        .ok_or_else(|| WrongCall(format!("--temperature {}: it must be a number above 0", args.temperature)))?;
+    let hook = Temperature::new(args.temperature).ok_or_else(|| {
+        WrongCall(format!("--temperature {}: it must be a number above 0", args.temperature))
+    })?;
     let translator = args.settings.translator(&args.model)?;
     if !translator.model().has_attention() {
         return without_attention(args, &translator);
@@ -133,7 +134,12 @@ fn free(args: &LookArgs, translator: &Translator, hook: Option<&dyn AttentionHoo
 }
 
 /// A given translation.
-fn forced(args: &LookArgs, translator: &Translator, target: &str, hook: Option<&dyn AttentionHook>) -> Result<Seen> {
+fn forced(
+    args: &LookArgs,
+    translator: &Translator,
+    target: &str,
+    hook: Option<&dyn AttentionHook>,
+) -> Result<Seen> {
     let (source, target_side) = (translator.source(), translator.target());
     let decoding = Decoding { hook, ..translator.decoding() };
     let rows = |ids: Vec<u32>| Padded::from_sentences(std::iter::once(ids.as_slice()));

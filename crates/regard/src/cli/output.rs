@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
+use super::failure::WrongCall;
+
 /// Where results go.
 pub(super) struct Output {
     name: String,
@@ -36,6 +38,23 @@ impl Output {
         let name = &self.name;
         self.writer.flush().with_context(|| format!("{name}: cannot be written"))
     }
+}
+
+/// Refuses to write over the file that is read: it would be empty before its first line was there.
+pub(super) fn check_apart(input: Option<&PathBuf>, output: Option<&PathBuf>) -> Result<()> {
+    let file = |path: Option<&PathBuf>| path?.canonicalize().ok().filter(|path| path.is_file());
+    match (file(input), file(output)) {
+        (Some(input), Some(output)) if input == output => {
+            let message = format!("-i and -o are the same file, {}: name another one for -o", input.display());
+            Err(WrongCall(message).into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A line on standard error. Where nobody reads it, the work goes on.
+pub(super) fn tell(message: impl std::fmt::Display) {
+    let _ = writeln!(io::stderr(), "{message}");
 }
 
 /// Prints a line on standard output.

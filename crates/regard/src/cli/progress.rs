@@ -6,6 +6,8 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use regard_train::{Event, EventFile, Observer, Record};
 
+use super::output::tell;
+
 /// Shows a run, and has its clock.
 pub(super) struct Progress {
     bar: ProgressBar,
@@ -61,7 +63,7 @@ impl Progress {
 
     fn say(&self, line: &str) {
         if self.lines {
-            eprintln!("{line}");
+            tell(line);
         } else {
             self.bar.println(line);
         }
@@ -79,9 +81,12 @@ impl Observer for Progress {
                 self.bar.set_length(*updates);
                 self.bar.set_position(*step);
                 self.bar.reset_eta();
-                let wall_time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64());
-                self.events =
-                    self.directory.as_ref().and_then(|directory| EventFile::create(directory, wall_time, *step).ok());
+                let wall_time =
+                    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64());
+                self.events = self
+                    .directory
+                    .as_ref()
+                    .and_then(|directory| EventFile::create(directory, wall_time, *step).ok());
             }
             Event::Updated(update) => {
                 self.window.0 += update.tokens;

@@ -57,7 +57,8 @@ pub(super) fn run(args: &ScoreArgs) -> Result<()> {
     let source_lines: Vec<&str> = sources.iter().map(String::as_str).collect();
     let target_lines: Vec<&str> = targets.iter().map(String::as_str).collect();
     let scores = translator.score(&source_lines, &target_lines, args.batch_size, false)?;
-    let log_prob: f64 = scores.iter().map(|score| score.log_prob).sum();
+    // From 0, since the empty sum of floats is -0.
+    let log_prob = scores.iter().fold(0.0, |sum, score| sum + score.log_prob);
     let tokens: usize = scores.iter().map(regard_decode::Score::length).sum();
     let perplexity = (tokens > 0).then(|| (-log_prob / tokens as f64).exp());
     if args.json {
@@ -75,10 +76,11 @@ pub(super) fn run(args: &ScoreArgs) -> Result<()> {
         output.line(&format!("{:.6}", score.log_prob))?;
     }
     output.flush()?;
-    if let Some(perplexity) = perplexity {
-        args.settings.say(format_args!(
+    match perplexity {
+        Some(perplexity) => args.settings.say(format_args!(
             "log-probability {log_prob:.4} (natural), {tokens} tokens with end symbols, perplexity {perplexity:.4} a token"
-        ));
+        )),
+        None => args.settings.say("there are no lines, and so no perplexity"),
     }
     Ok(())
 }

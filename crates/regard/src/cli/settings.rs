@@ -10,6 +10,7 @@ use regard_model::checkpoint;
 use regard_tensor::Threads;
 
 use super::failure::WrongCall;
+use super::output::tell;
 
 /// Options of every command.
 #[derive(Args, Clone, Debug)]
@@ -34,7 +35,7 @@ impl Settings {
     /// A message about the progress, unless it was asked to be quiet.
     pub(super) fn say(&self, message: impl std::fmt::Display) {
         if !self.quiet {
-            eprintln!("{message}");
+            tell(message);
         }
     }
 
@@ -50,7 +51,10 @@ pub(super) fn load(model: &Path) -> Result<(regard_model::ModelInfo, Box<dyn reg
         if model.join("config.json").exists() {
             format!("the model {} cannot be used", model.display())
         } else {
-            format!("{} is not a model directory (it has no config.json); `regard train` makes one", model.display())
+            format!(
+                "{} is not a model directory (it has no config.json); `regard train` makes one",
+                model.display()
+            )
         }
     })
 }

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use regard_text::{Bpe, Lines, Tokenizer};
 
 use super::input::all_lines;
-use super::output::Output;
+use super::output::{Output, check_apart};
 use super::settings::Settings;
 
 /// Byte-pair encoding as subword-nmt 0.2 has it: learn merges, apply them, undo them.
@@ -79,19 +79,26 @@ fn train(args: &TrainArgs) -> Result<()> {
         lines.extend(all_lines(path)?);
     }
     if lines.is_empty() {
-        bail!("there is no text to learn from");
+        let files: Vec<String> = args.text.iter().map(|path| path.display().to_string()).collect();
+        bail!("{}: no text to learn from", files.join(", "));
     }
     let bpe = Bpe::learn(lines.iter().map(String::as_str), args.merges, args.min_frequency);
     bpe.write(&args.output)?;
     let learned = bpe.merges().len();
-    args.settings.say(format_args!("{learned} merges of {} lines are in {}", lines.len(), args.output.display()));
+    args.settings.say(format_args!(
+        "{learned} merges of {} lines are in {}",
+        lines.len(),
+        args.output.display()
+    ));
     Ok(())
 }
 
 fn apply(args: &ApplyArgs, convert: impl Fn(&Tokenizer, &str) -> String) -> Result<()> {
     let tokenizer = Tokenizer::Bpe(Bpe::read(&args.codes)?);
+    check_apart(args.input.as_ref(), args.output.as_ref())?;
+    let input = Lines::open(args.input.as_deref().unwrap_or("-".as_ref()))?;
     let mut output = Output::open(args.output.as_ref())?;
-    for line in Lines::open(args.input.as_deref().unwrap_or("-".as_ref()))? {
+    for line in input {
         output.line(&convert(&tokenizer, &line?))?;
         if args.input.is_none() {
             output.flush()?;

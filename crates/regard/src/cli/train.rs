@@ -88,7 +88,8 @@ pub(super) fn run(args: &TrainArgs) -> Result<()> {
 
 fn read_recipe(args: &TrainArgs) -> Result<Recipe> {
     let path = &args.recipe;
-    let text = std::fs::read_to_string(path).with_context(|| format!("{}: cannot be read", path.display()))?;
+    let text =
+        std::fs::read_to_string(path).with_context(|| format!("{}: cannot be read", path.display()))?;
     let mut changes = args.changes.clone();
     changes.extend(args.seed.map(|seed| format!("seed={seed}")));
     let mut recipe = Recipe::parse(&text, &changes).with_context(|| path.display().to_string())?;
@@ -105,7 +106,10 @@ fn begin(
     threads: &regard_tensor::Threads,
 ) -> Result<(ModelInfo, Trainer)> {
     if RunDirectory::holds_run(&args.out) {
-        anyhow::bail!("{} holds a run already: continue it with --resume, or name a new directory", args.out.display());
+        anyhow::bail!(
+            "{} holds a run already: continue it with --resume, or name a new directory",
+            args.out.display()
+        );
     }
     let config = recipe.model_config()?;
     let (source, target) = pipelines(recipe, text, config.tied_embeddings == TiedEmbeddings::All);
@@ -125,7 +129,11 @@ fn begin(
 }
 
 /// A run from its newest checkpoint.
-fn resume(args: &TrainArgs, recipe: &Recipe, threads: &regard_tensor::Threads) -> Result<(ModelInfo, Trainer)> {
+fn resume(
+    args: &TrainArgs,
+    recipe: &Recipe,
+    threads: &regard_tensor::Threads,
+) -> Result<(ModelInfo, Trainer)> {
     let checkpoint = Checkpoint::newest(&args.out)?;
     for (path, error) in &checkpoint.skipped {
         args.settings.say(format_args!("{} is damaged and left out: {error}", path.display()));
@@ -152,7 +160,11 @@ fn pipelines(recipe: &Recipe, text: &ParallelText, one_vocabulary: bool) -> (Pip
         TokenizerKind::Character => Tokenizer::Character,
         TokenizerKind::Bpe => {
             let normalised: Vec<_> = lines.iter().map(|line| settings.normalizer.normalize(line)).collect();
-            Tokenizer::Bpe(Bpe::learn(normalised.iter().map(AsRef::as_ref), settings.merges, BPE_MIN_FREQUENCY))
+            Tokenizer::Bpe(Bpe::learn(
+                normalised.iter().map(AsRef::as_ref),
+                settings.merges,
+                BPE_MIN_FREQUENCY,
+            ))
         }
     };
     let both = || text.sources().chain(text.targets()).collect::<Vec<_>>();

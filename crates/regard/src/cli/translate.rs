@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::failure::WrongCall;
 use super::input::Windows;
-use super::output::Output;
+use super::output::{Output, check_apart};
 use super::settings::Settings;
 
 /// Translate lines.
@@ -92,7 +92,8 @@ enum AlignmentKind {
 
 impl SearchArgs {
     pub(super) fn options(&self) -> SearchOptions {
-        let alpha = self.alpha.unwrap_or(if matches!(self.length_penalty, Penalty::Gnmt) { 0.6 } else { 1.0 });
+        let alpha =
+            self.alpha.unwrap_or(if matches!(self.length_penalty, Penalty::Gnmt) { 0.6 } else { 1.0 });
         SearchOptions {
             beam_size: self.beam_size,
             max_length: self.max_length.map_or(MaxLength::FromSource, MaxLength::Fixed),
@@ -110,7 +111,8 @@ impl SearchArgs {
 pub(super) fn run(args: &TranslateArgs) -> Result<()> {
     let format = args.format.unwrap_or(if args.n_best > 1 { Format::Moses } else { Format::Text });
     if format == Format::Text && args.n_best > 1 {
-        let message = "--format text has one line for each input line; use --format moses or jsonl with --n-best";
+        let message =
+            "--format text has one line for each input line; use --format moses or jsonl with --n-best";
         return Err(WrongCall(message.to_owned()).into());
     }
     let search = SearchOptions {
@@ -119,6 +121,7 @@ pub(super) fn run(args: &TranslateArgs) -> Result<()> {
         ..args.search.options()
     };
     search.check()?;
+    check_apart(args.input.as_ref(), args.output.as_ref())?;
     let options = TranslateOptions { search, batch_size: args.batch_size, replace_unk: args.replace_unk };
     let translator = args.settings.translator(&args.model)?;
     let mut input = Windows::open(args.input.as_ref())?;
@@ -135,7 +138,8 @@ pub(super) fn run(args: &TranslateArgs) -> Result<()> {
             let id = done + index;
             if let Some(tokens) = translation.cut_from {
                 let read = translation.source_tokens.len().saturating_sub(1);
-                args.settings.say(format_args!("line {}: {tokens} tokens, only the first {read} were read", id + 1));
+                args.settings
+                    .say(format_args!("line {}: {tokens} tokens, only the first {read} were read", id + 1));
             }
             let shown = Shown { id, source: texts[index], translation, args };
             match format {
@@ -193,7 +197,8 @@ impl Shown<'_> {
 
     fn moses(&self, output: &mut Output) -> Result<()> {
         for candidate in &self.translation.candidates {
-            let alignment = self.alignment(candidate).map(|links| format!(" ||| {links}")).unwrap_or_default();
+            let alignment =
+                self.alignment(candidate).map(|links| format!(" ||| {links}")).unwrap_or_default();
             let hypothesis = &candidate.hypothesis;
             output.line(&format!(
                 "{} ||| {}{alignment} ||| F0= {:.6} ||| {:.6}",

@@ -46,7 +46,10 @@ impl TextValidator {
     }
 
     /// BLEU of beam output on text as the model writes it, cut at spaces.
-    fn bleu(&self, model: &dyn Seq2Seq) -> std::result::Result<f64, Box<dyn std::error::Error + Send + Sync>> {
+    fn bleu(
+        &self,
+        model: &dyn Seq2Seq,
+    ) -> std::result::Result<f64, Box<dyn std::error::Error + Send + Sync>> {
         let options = SearchOptions { beam_size: self.beam_size, ..SearchOptions::default() };
         let hypotheses = self.search(model, &options)?;
         let lines: Vec<String> =
@@ -57,9 +60,13 @@ impl TextValidator {
 
     /// Token accuracy under teacher forcing minus that in free running, position by position of the references. A
     /// position that free running never reaches counts as wrong.
-    fn exposure_gap(&self, model: &dyn Seq2Seq) -> std::result::Result<f64, Box<dyn std::error::Error + Send + Sync>> {
+    fn exposure_gap(
+        &self,
+        model: &dyn Seq2Seq,
+    ) -> std::result::Result<f64, Box<dyn std::error::Error + Send + Sync>> {
         let forced = self.loss.accuracy(model)?;
-        let written = self.search(model, &SearchOptions { max_length: MaxLength::FromSource, ..SearchOptions::greedy() })?;
+        let written = self
+            .search(model, &SearchOptions { max_length: MaxLength::FromSource, ..SearchOptions::greedy() })?;
         let (mut right, mut total) = (0_usize, 0_usize);
         for (pair, ids) in self.pairs.iter().zip(&written) {
             // The end symbol is one more token on both sides.

@@ -43,7 +43,8 @@ pub fn content_hits(translator: &Translator, data: &DemoData) -> Result<ContentH
                     continue;
                 }
                 hits.words += 1;
-                let strongest = (0..row.len()).reduce(|best, next| if row[next] > row[best] { next } else { best });
+                let strongest =
+                    (0..row.len()).reduce(|best, next| if row[next] > row[best] { next } else { best });
                 let linked = strongest.is_some_and(|source| sentence.links.contains(&(source, position)));
                 hits.hits += usize::from(linked);
             }

@@ -1,8 +1,8 @@
 //! The two models: as equal as they can be, but for how the writer comes to know the source.
 
 use regard_model::{
-    AttentionConfig, Bidirectional, CellKind, ContextKind, DecoderConfig, EncoderConfig, InitialState, ModelConfig,
-    Preset, Query, Readout, ReadoutState, Score,
+    AttentionConfig, Bidirectional, CellKind, ContextKind, DecoderConfig, EncoderConfig, InitialState,
+    ModelConfig, Preset, Query, Readout, ReadoutState, Score,
 };
 use regard_train::{ScheduleConfig, TrainingConfig};
 use serde::Serialize;
@@ -90,7 +90,12 @@ impl Contestant {
             report_every: 100,
             checkpoint_every: sizes.updates,
             keep_checkpoints: 1,
-            schedule: ScheduleConfig::Cosine { learning_rate: 0.004, warmup: 100, minimum: 0.0001, updates: None },
+            schedule: ScheduleConfig::Cosine {
+                learning_rate: 0.004,
+                warmup: 100,
+                minimum: 0.0001,
+                updates: None,
+            },
             ..TrainingConfig::default()
         }
     }

@@ -26,7 +26,11 @@ impl Sizes {
     /// The whole demonstration, or a short one.
     #[must_use]
     pub fn new(quick: bool) -> Self {
-        if quick { Self { updates: 450, batch: 48, test: 20 } } else { Self { updates: 1500, batch: 64, test: 60 } }
+        if quick {
+            Self { updates: 450, batch: 48, test: 20 }
+        } else {
+            Self { updates: 1500, batch: 64, test: 60 }
+        }
     }
 }
 
@@ -52,8 +56,12 @@ impl DemoData {
         let side = |line: fn(&Sentence) -> String| {
             Pipeline::build(Normalizer::None, Tokenizer::Word, training.iter().map(line), None, 1)
         };
-        let (source, target) = (side(|sentence| sentence.source.join(" ")), side(|sentence| sentence.target.join(" ")));
-        let pair = |sentence: &Sentence| Pair { source: source.ids(&sentence.source), target: target.ids(&sentence.target) };
+        let (source, target) =
+            (side(|sentence| sentence.source.join(" ")), side(|sentence| sentence.target.join(" ")));
+        let pair = |sentence: &Sentence| Pair {
+            source: source.ids(&sentence.source),
+            target: target.ids(&sentence.target),
+        };
         let test = BUCKETS.iter().enumerate().flat_map(|(bucket, &(from, to))| {
             (0..sizes.test).map(move |index| {
                 grammar::generate(seed ^ TEST_SEED, (bucket * sizes.test + index) as u64, from, to)

@@ -37,13 +37,22 @@ pub fn source_line(sentence: &Sentence) -> String {
 ///
 /// # Errors
 /// Where the model cannot be run.
-pub fn measure(name: &str, kind: Kind, translator: &Translator, data: &DemoData, seconds: f64) -> Result<Measured> {
+pub fn measure(
+    name: &str,
+    kind: Kind,
+    translator: &Translator,
+    data: &DemoData,
+    seconds: f64,
+) -> Result<Measured> {
     let sources: Vec<String> = data.test.iter().map(source_line).collect();
     let references = vec![data.test.iter().map(|sentence| sentence.target.join(" ")).collect::<Vec<_>>()];
     let lines: Vec<&str> = sources.iter().map(String::as_str).collect();
     let options = TranslateOptions { batch_size: 64, ..TranslateOptions::default() };
-    let hypotheses: Vec<String> =
-        translator.translate(&lines, &options)?.iter().map(|translation| translation.text().to_owned()).collect();
+    let hypotheses: Vec<String> = translator
+        .translate(&lines, &options)?
+        .iter()
+        .map(|translation| translation.text().to_owned())
+        .collect();
     let bleu = BleuOptions { tokenizer: BleuTokenizer::None, ..BleuOptions::default() };
     Ok(Measured {
         name: name.to_owned(),

@@ -70,8 +70,10 @@ fn table(models: &[Measured]) -> Table {
     let buckets = models.first().map(|model| model.by_length.as_slice()).unwrap_or_default();
     let header = ["model", "weights", "training, s"].map(str::to_owned).into_iter();
     let row = |model: &Measured| {
-        let facts = [words(model.kind).to_owned(), model.parameters.to_string(), format!("{:.0}", model.seconds)];
-        let scores = model.by_length.iter().map(|b| b.score.map_or("–".to_owned(), |score| format!("{score:.1}")));
+        let facts =
+            [words(model.kind).to_owned(), model.parameters.to_string(), format!("{:.0}", model.seconds)];
+        let scores =
+            model.by_length.iter().map(|b| b.score.map_or("–".to_owned(), |score| format!("{score:.1}")));
         facts.into_iter().chain(scores).collect()
     };
     Table {

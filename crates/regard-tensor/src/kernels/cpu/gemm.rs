@@ -66,7 +66,8 @@ struct Grid {
 impl Grid {
     fn new(threads: usize, m: usize, k: usize, n: usize) -> Self {
         let (rows, panels) = (m.div_ceil(BLOCK_ROWS), n.div_ceil(PANEL));
-        let most = if threads == 1 { 1 } else { (m * k * n / TASK).clamp(1, 8 * threads) };
+        // Each task copies its rows of A, so there are few; but more than threads, which may be of different speed.
+        let most = if threads == 1 { 1 } else { (m * k * n / TASK).clamp(1, 3 * threads) };
         Self { rows, panels: most.div_ceil(rows).min(panels) }
     }
 

@@ -63,7 +63,12 @@ impl Gradient<'_> {
         for (at, dy) in all.skip(depth.start).take(depth.len()).enumerate() {
             let strips = self.strips.chunks_exact_mut(ROWS * DEPTH);
             for (values, strip) in dy[first..first + rows].chunks(ROWS).zip(strips) {
-                strip[at * ROWS..][..values.len()].copy_from_slice(values);
+                let to = &mut strip[at * ROWS..][..values.len()];
+                // A copy of known length is two moves, one of unknown length is a call.
+                match (<&mut [f32; ROWS]>::try_from(&mut *to), <&[f32; ROWS]>::try_from(values)) {
+                    (Ok(to), Ok(values)) => *to = *values,
+                    _ => to.copy_from_slice(values),
+                }
             }
         }
     }
