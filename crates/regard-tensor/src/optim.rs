@@ -160,7 +160,7 @@ pub fn clip_by_global_norm<T: Element>(gradients: &mut [Option<Tensor<T>>], norm
     if norm > limit && norm.is_finite() {
         let factor = T::from_f64(limit / norm);
         for gradient in gradients.iter_mut().flatten() {
-            gradient.values_mut().iter_mut().for_each(|value| *value = *value * factor);
+            T::scale(gradient.values_mut(), factor);
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// The largest number of dimensions.
-pub const MAX_RANK: usize = 4;
+const MAX_RANK: usize = 4;
 
 /// The sizes of a tensor's dimensions, outermost first.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

@@ -29,6 +29,14 @@ impl<T: Element> Buffer<T> {
     }
 }
 
+impl<T: Element> Clone for Buffer<T> {
+    fn clone(&self) -> Self {
+        let mut values = pool::take(self.values.len());
+        values.copy_from_slice(&self.values);
+        Self::new(values)
+    }
+}
+
 impl<T: Element> Drop for Buffer<T> {
     fn drop(&mut self) {
         pool::give(std::mem::take(&mut self.values));
@@ -106,12 +114,10 @@ impl<T: Element> Tensor<T> {
 
     /// The values for writing; a buffer that others hold too is copied first.
     pub fn values_mut(&mut self) -> &mut [T] {
-        let whole = self.offset == 0 && self.buffer.values.len() == self.shape.len();
-        if !whole || Arc::get_mut(&mut self.buffer).is_none() {
+        if !self.is_whole() {
             *self = self.deep_copy();
         }
-        let buffer =
-            Arc::get_mut(&mut self.buffer).expect("just made, or just seen to be held by nobody else");
+        let buffer = Arc::make_mut(&mut self.buffer);
         buffer.packed = OnceLock::new();
         buffer.packed_transposed = OnceLock::new();
         &mut buffer.values

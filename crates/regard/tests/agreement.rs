@@ -4,8 +4,8 @@
 mod common;
 
 use common::{
-    Place, assert_close, attention_model, corpus, fixed_vector_model, json, json_lines, numbers, regard, strings,
-    translate,
+    Place, assert_close, attention_model, corpus, fixed_vector_model, json, json_lines, numbers, regard,
+    strings, translate,
 };
 use serde_json::Value;
 
@@ -235,7 +235,8 @@ fn evaluate_by_length_counts_the_lines_of_each_bucket() {
     let lengths = [3, 10, 11, 20, 21, 45, 60, 61, 80];
     let src = place.write("src", lengths.map(words).join("\n"));
     // Right but for the lines of 11 to 20 words.
-    let hyp = lengths.map(|length| if (11..=20).contains(&length) { "nothing of it".to_owned() } else { words(length) });
+    let hyp = lengths
+        .map(|length| if (11..=20).contains(&length) { "nothing of it".to_owned() } else { words(length) });
     let hyp = place.write("hyp", hyp.join("\n"));
     let args = ["evaluate", &hyp, "--ref", &src, "--src", &src, "--by-length"];
     let found = json(&regard(&[args.as_slice(), &["--json"]].concat()).ok());

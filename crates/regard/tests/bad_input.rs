@@ -9,7 +9,8 @@ use std::path::Path;
 use std::process::Command;
 
 use common::{
-    Place, assert_same_run, attention_model, fixed_vector_model, json, regard, regard_reading, train, translate, tree,
+    Place, assert_same_run, attention_model, fixed_vector_model, json, regard, regard_reading, train,
+    translate, tree,
 };
 
 #[test]
@@ -39,11 +40,22 @@ fn files_that_are_not_there_are_named() {
     }
     regard(&["info", &here]).fails_with(1, &[&here, "is not a model directory", "`regard train` makes one"]);
     let nowhere = place.at("nowhere/file");
-    regard(&["translate", model, "-i", &here, "-o", &nowhere]).fails_with(1, &[&nowhere, "cannot be written"]);
+    regard(&["translate", model, "-i", &here, "-o", &nowhere])
+        .fails_with(1, &[&nowhere, "cannot be written"]);
     regard(&["look", model, "the cat", "--png", &nowhere]).fails_with(1, &[&nowhere, "cannot be written"]);
     for key in ["data.source", "data.target", "data.valid_source"] {
         let gone = format!("{key}=gone");
-        let args = ["train", &recipe, "--out", &out, "--quiet", "--set", &gone, "--set", "data.valid_target=train.fr"];
+        let args = [
+            "train",
+            &recipe,
+            "--out",
+            &out,
+            "--quiet",
+            "--set",
+            &gone,
+            "--set",
+            "data.valid_target=train.fr",
+        ];
         let args = if key == "data.valid_source" { args.as_slice() } else { &args[..7] };
         regard(args).fails_with(1, &[&place.at("gone"), "No such file or directory"]);
     }
@@ -93,7 +105,8 @@ fn a_line_that_is_not_utf8_is_named() {
     ran.fails_with(1, &named);
     regard_reading(&["translate", model], b"\xff\n").fails_with(1, &["standard input:1: not valid UTF-8"]);
     let recipe = place.write("recipe.toml", b"[data]\n# \xff\n");
-    regard(&["train", &recipe, "--out", &place.at("out")]).fails_with(1, &["recipe.toml: cannot be read", "UTF-8"]);
+    regard(&["train", &recipe, "--out", &place.at("out")])
+        .fails_with(1, &["recipe.toml: cannot be read", "UTF-8"]);
 }
 
 #[test]
@@ -105,15 +118,20 @@ fn empty_files() {
     assert_eq!(translate(model, &["-i", &empty], ""), "");
     assert_eq!(translate(model, &["--format", "jsonl"], ""), "");
     regard(&["evaluate", &empty, "--ref", &empty]).fails_with(1, &[&empty, "at least one line"]);
-    regard(&["tokenizer", "train", &empty, "-o", &place.at("codes")]).fails_with(1, &[&empty, "no text to learn from"]);
+    regard(&["tokenizer", "train", &empty, "-o", &place.at("codes")])
+        .fails_with(1, &[&empty, "no text to learn from"]);
     regard(&["look", model, "  "]).fails_with(1, &["nothing to look at", "is the sentence empty?"]);
     let out = place.at("out");
     let args = ["train", &recipe, "--out", &out, "--quiet"];
-    for sets in [["data.source=empty", "data.target=empty"], ["data.valid_source=empty", "data.valid_target=empty"]] {
+    for sets in
+        [["data.source=empty", "data.target=empty"], ["data.valid_source=empty", "data.valid_target=empty"]]
+    {
         let sets = sets.map(|set| ["--set", set]).concat();
-        regard(&[args.as_slice(), &sets].concat()).fails_with(1, &[&empty, "no pair with text on both sides (0 lines"]);
+        regard(&[args.as_slice(), &sets].concat())
+            .fails_with(1, &[&empty, "no pair with text on both sides (0 lines"]);
     }
-    regard(&[args.as_slice(), &["--set", "data.max_length=1"]].concat()).fails_with(1, &["no pairs to train on"]);
+    regard(&[args.as_slice(), &["--set", "data.max_length=1"]].concat())
+        .fails_with(1, &["no pairs to train on"]);
     assert!(!fs::exists(&out).unwrap());
     let nothing = place.write("nothing.toml", "");
     regard(&["train", &nothing, "--out", &out]).fails_with(1, &["nothing.toml", "missing field `data`"]);
@@ -131,7 +149,11 @@ fn recipes_with_mistakes_name_the_key() {
         ("updates = 150", "updates = 0", &["training.updates", "0 must be at least 1"]),
         ("updates = 150", "updates = -1", &["-1", "u64"]),
         ("batch_sentences = 16", "label_smoothing = 1.5", &["training.label_smoothing", "1.5 must be"]),
-        ("learning_rate = 0.01", "learning_rate = -0.01", &["training.schedule.learning_rate", "-0.01 must be"]),
+        (
+            "learning_rate = 0.01",
+            "learning_rate = -0.01",
+            &["training.schedule.learning_rate", "-0.01 must be"],
+        ),
         ("kind = \"constant\"", "kind = \"constat\"", &["`constat`", "`constant`"]),
         ("kind = \"word\"", "kind = \"wrod\"", &["`wrod`", "`word`"]),
         ("seed = 3", "sed = 3", &["`sed`", "`seed`"]),
@@ -225,7 +247,8 @@ fn what_a_model_without_attention_cannot_do() {
 fn damaged_models_are_refused_by_file() {
     let model = attention_model();
     let place = Place::new();
-    let files = ["model.safetensors", "source.vocab.txt", "target.vocab.txt", "source.tokenizer.json", "config.json"];
+    let files =
+        ["model.safetensors", "source.vocab.txt", "target.vocab.txt", "source.tokenizer.json", "config.json"];
     for (number, file) in files.into_iter().enumerate() {
         let whole = fs::read(format!("{model}/{file}")).unwrap();
         let half = whole[..whole.len() / 2].to_vec();
@@ -257,7 +280,8 @@ fn damaged_models_are_refused_by_file() {
     }
     regard(&["translate", &copy]).fails_with(1, &["source.vocab.txt", "config.json says", "another model"]);
     let copy = place.copy_of(model, "weights");
-    fs::copy(format!("{}/model.safetensors", fixed_vector_model()), format!("{copy}/model.safetensors")).unwrap();
+    fs::copy(format!("{}/model.safetensors", fixed_vector_model()), format!("{copy}/model.safetensors"))
+        .unwrap();
     regard(&["translate", &copy]).fails_with(1, &["model.safetensors", "config.json says", "another model"]);
 }
 
@@ -280,10 +304,14 @@ fn configurations_that_do_not_fit() {
         config["heads"] = 8.into();
     };
     edited("much-newer", &newer).fails_with(1, &["config.json", "format version 7"]);
-    edited("unknown", &|config| config["heads"] = 8.into()).fails_with(1, &["config.json", "unknown field `heads`"]);
-    edited("other-size", &|config| config["model"]["embedding"] = 17.into()).fails_with(1, &["model.safetensors", "embedding"]);
-    edited("impossible", &|config| config["model"]["dropout"] = 2.into()).fails_with(1, &["dropout = 2 must be"]);
-    edited("vocabulary", &|config| config["source_vocabulary"] = 9.into()).fails_with(1, &["config.json", "9 source", "56"]);
+    edited("unknown", &|config| config["heads"] = 8.into())
+        .fails_with(1, &["config.json", "unknown field `heads`"]);
+    edited("other-size", &|config| config["model"]["embedding"] = 17.into())
+        .fails_with(1, &["model.safetensors", "embedding"]);
+    edited("impossible", &|config| config["model"]["dropout"] = 2.into())
+        .fails_with(1, &["dropout = 2 must be"]);
+    edited("vocabulary", &|config| config["source_vocabulary"] = 9.into())
+        .fails_with(1, &["config.json", "9 source", "56"]);
 }
 
 #[test]
@@ -294,20 +322,24 @@ fn an_older_run_is_never_overwritten() {
     train(&recipe, &out, &["training.updates=20"]);
     let before = tree(&out);
     let untouched = |message: &str| assert!(tree(&out) == before, "{message}");
-    let again = |more: &[&str]| regard(&[["train", &recipe, "--out", &out, "--quiet"].as_slice(), more].concat());
+    let again =
+        |more: &[&str]| regard(&[["train", &recipe, "--out", &out, "--quiet"].as_slice(), more].concat());
     again(&[]).fails_with(1, &[&out, "holds a run already", "--resume", "new directory"]);
     untouched("without --resume");
     // --resume continues this run and no other.
     again(&["--resume", "--seed", "9"]).fails_with(1, &["seed = 3", "9"]);
-    again(&["--resume", "--set", "training.batch_sentences=8"]).fails_with(1, &["16 sentences", "8 sentences"]);
+    again(&["--resume", "--set", "training.batch_sentences=8"])
+        .fails_with(1, &["16 sentences", "8 sentences"]);
     again(&["--resume", "--set", "model.encoder.hidden=8"]).fails_with(1, &["another [model]"]);
     place.write("train.en", common::corpus(8, 300, (3, 10))[0].clone());
     again(&["--resume"]).fails_with(1, &["training pairs"]);
     untouched("with another recipe");
-    regard(&["average", &format!("{out}/checkpoints/step-20"), "--out", &out]).fails_with(1, &[&out, "exists already"]);
+    regard(&["average", &format!("{out}/checkpoints/step-20"), "--out", &out])
+        .fails_with(1, &[&out, "exists already"]);
     untouched("average");
     let other = place.at("other");
-    regard(&["average", &out, fixed_vector_model(), "--out", &other]).fails_with(1, &["do not belong to one run"]);
+    regard(&["average", &out, fixed_vector_model(), "--out", &other])
+        .fails_with(1, &["do not belong to one run"]);
     assert!(!fs::exists(other).unwrap());
 }
 
@@ -338,7 +370,8 @@ struct SmallDisk(String);
 impl SmallDisk {
     fn mount(directory: &str) -> Option<Self> {
         fs::create_dir(directory).unwrap();
-        let mount = Command::new("mount").args(["-t", "tmpfs", "-o", "size=640k", "none", directory]).output();
+        let mount =
+            Command::new("mount").args(["-t", "tmpfs", "-o", "size=640k", "none", directory]).output();
         mount.is_ok_and(|mount| mount.status.success()).then(|| Self(directory.to_owned()))
     }
 

@@ -8,7 +8,8 @@ use std::process::Child;
 use std::time::{Duration, Instant};
 
 use common::{
-    Place, assert_same_run, attention_model, corpus, json, json_lines, program, regard, strings, train, translate,
+    Place, assert_same_run, attention_model, corpus, json, json_lines, program, regard, strings, train,
+    translate,
 };
 use regard::demo::grammar;
 
@@ -82,7 +83,8 @@ fn training_in_one_go_or_in_two_or_on_two_threads() {
 /// Waits for the first report of a run, at most a minute.
 fn wait_for_report(child: &mut Child, out: &str, records: usize) {
     let begin = Instant::now();
-    let count = || fs::read_to_string(format!("{out}/training_log.jsonl")).map_or(0, |log| log.lines().count());
+    let count =
+        || fs::read_to_string(format!("{out}/training_log.jsonl")).map_or(0, |log| log.lines().count());
     while count() < records {
         assert!(begin.elapsed() < Duration::from_secs(60) && child.try_wait().unwrap().is_none());
         std::thread::sleep(Duration::from_millis(5));
@@ -108,7 +110,10 @@ fn signals_save_and_end_and_the_run_goes_on_to_the_same_bytes() {
         args.push("--resume");
         let mut child = program(&args).spawn().unwrap();
         wait_for_report(&mut child, &out, done as usize / 10 + 2);
-        std::process::Command::new("kill").args([format!("-{signal}"), child.id().to_string()]).status().unwrap();
+        std::process::Command::new("kill")
+            .args([format!("-{signal}"), child.id().to_string()])
+            .status()
+            .unwrap();
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(0));
         let step = newest_step(&out);
@@ -165,7 +170,8 @@ fn a_line_gives_the_same_bytes_whatever_surrounds_it() {
     }
 
     // Text alone is the first of the list.
-    let best = |record: &serde_json::Value| record["translations"][0]["text"].as_str().unwrap().to_owned() + "\n";
+    let best =
+        |record: &serde_json::Value| record["translations"][0]["text"].as_str().unwrap().to_owned() + "\n";
     let expected: String = records.iter().map(best).collect();
     assert_eq!(translate(model, &["--beam-size", "3", "--batch-size", "50"], &text), expected);
     let lengths = |record: &serde_json::Value| strings(&record["translations"][0]["tokens"]).len();

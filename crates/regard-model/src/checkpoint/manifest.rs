@@ -42,8 +42,8 @@ struct FileRecord {
 
 impl FileRecord {
     fn of(bytes: &[u8]) -> Self {
-        let digest = Sha256::digest(bytes);
-        let sha256 = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hex = |digits: String, byte: &u8| digits + &format!("{byte:02x}");
+        let sha256 = Sha256::digest(bytes).iter().fold(String::new(), hex);
         Self { bytes: bytes.len() as u64, sha256 }
     }
 }

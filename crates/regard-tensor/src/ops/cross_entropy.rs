@@ -92,7 +92,7 @@ pub fn linear_cross_entropy<T: Element>(
 
 fn scaled<T: Element>(mut sum: Tensor<T>, factor: T) -> Tensor<T> {
     if factor != T::ONE {
-        sum.values_mut().iter_mut().for_each(|value| *value = *value * factor);
+        T::scale(sum.values_mut(), factor);
     }
     sum
 }

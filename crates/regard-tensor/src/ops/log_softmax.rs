@@ -12,7 +12,7 @@ pub fn log_softmax<T: Element>(tape: &Tape<T>, logits: &Var<T>) -> Result<Var<T>
     let y = Tensor::build(logits.shape(), |out| {
         out.copy_from_slice(logits.value().values());
         super::for_rows_of(tape.threads(), logits.shape().len(), out, width, |_, row| {
-            T::log_softmax_row(row)
+            T::log_softmax_row(row);
         });
     });
     if !tape.needs_gradient(&[logits]) {

@@ -35,7 +35,7 @@ pub fn mul_column<T: Element>(tape: &Tape<T>, x: &Var<T>, column: &Var<T>) -> Re
     let y = Tensor::build(x.shape(), |out| {
         out.copy_from_slice(x.value().values());
         for (row, &factor) in out.chunks_exact_mut(width).zip(column.value().values()) {
-            row.iter_mut().for_each(|y| *y = *y * factor);
+            T::scale(row, factor);
         }
     });
     if !tape.needs_gradient(&[x, column]) {

@@ -17,7 +17,11 @@ pub fn sum<T: Element>(tape: &Tape<T>, x: &Var<T>) -> Result<Var<T>> {
     let [y] = tape.record([y], move |_, outputs, gradients| {
         if let [Some(dy)] = outputs {
             let dy = dy.item();
-            gradients.accumulate(&x, |dx| dx.iter_mut().for_each(|dx| *dx = *dx + dy));
+            gradients.accumulate(&x, |dx| {
+                for dx in dx.iter_mut() {
+                    *dx = *dx + dy;
+                }
+            });
         }
         Ok(())
     });

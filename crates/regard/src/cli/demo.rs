@@ -120,15 +120,15 @@ fn leave(out: &Path, models: &[Measured], heatmap: &Heatmap, hits: ContentHits) 
 fn show(models: &[Measured], heatmap: &Heatmap, hits: ContentHits, out: &Path) -> Result<()> {
     print("\nBLEU by the number of source words (cut at spaces; 100 is perfect)\n")?;
     let buckets = models.first().map(|model| model.by_length.as_slice()).unwrap_or_default();
-    let header: String = buckets
+    let header: Vec<String> = buckets
         .iter()
         .map(|bucket| format!("{:>8}", format!("{}-{}", bucket.from, bucket.to.unwrap_or(0))))
         .collect();
-    print(&format!("{:<14}{header}   weights", "words"))?;
+    print(&format!("{:<14}{}   weights", "words", header.concat()))?;
     for model in models {
-        let scores: String =
+        let scores: Vec<String> =
             model.by_length.iter().map(|b| format!("{:>8.1}", b.score.unwrap_or(0.0))).collect();
-        print(&format!("{:<14}{scores}   {}", model.name.replace('_', " "), model.parameters))?;
+        print(&format!("{:<14}{}   {}", model.name.replace('_', " "), scores.concat(), model.parameters))?;
     }
     let colour = if std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none() {
         Colour::Ansi

@@ -16,6 +16,7 @@ use super::settings::Settings;
 ///
 /// Example: regard evaluate output.fr --ref test.fr --src test.en --by-length
 #[derive(Args)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct EvaluateArgs {
     /// Translations, one file a system
     #[arg(required = true)]

@@ -41,7 +41,8 @@ pub(super) fn report(error: &anyhow::Error) -> ExitCode {
     }
     tell(format_args!("regard: {}", message(error)));
     let wrong_call = error.chain().any(|cause| {
-        let options = matches!(cause.downcast_ref(), Some(DecodeError::Options(_) | DecodeError::NoAttention { .. }));
+        let options =
+            matches!(cause.downcast_ref(), Some(DecodeError::Options(_) | DecodeError::NoAttention { .. }));
         options || cause.is::<WrongCall>()
     });
     ExitCode::from(if wrong_call { WRONG_CALL } else { FAILED })
@@ -62,7 +63,8 @@ fn message(error: &anyhow::Error) -> String {
 
 /// A message of several lines as one. TOML's have a picture of the place, whose line and column they name in words.
 fn one_line(text: &str) -> String {
-    let in_picture = |line: &&str| line.trim_start_matches(|c: char| c == ' ' || c.is_ascii_digit()).starts_with('|');
+    let in_picture =
+        |line: &&str| line.trim_start_matches(|c: char| c == ' ' || c.is_ascii_digit()).starts_with('|');
     let lines = text.lines().filter(|line| !in_picture(line)).map(str::trim);
     lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(": ")
 }

@@ -19,11 +19,11 @@ pub(super) struct Windows {
 impl Windows {
     /// Opens a file; `-` or nothing is standard input.
     pub(super) fn open(path: Option<&PathBuf>) -> Result<Self> {
-        let mut lines = Lines::open(path.map_or("-".as_ref(), PathBuf::as_path))?;
+        let lines = Lines::open(path.map_or("-".as_ref(), PathBuf::as_path))?;
         let (sender, receiver) = sync_channel(1024);
         std::thread::spawn(move || {
             // The receiver goes away when the work has ended early; so does this thread then.
-            while let Some(line) = lines.next() {
+            for line in lines {
                 if sender.send(line).is_err() {
                     return;
                 }

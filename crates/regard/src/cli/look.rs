@@ -57,6 +57,13 @@ pub(super) struct LookArgs {
     settings: Settings,
 }
 
+impl LookArgs {
+    /// Whether the temperature changes nothing.
+    fn is_as_trained(&self) -> bool {
+        self.temperature.to_bits() == 1.0_f32.to_bits()
+    }
+}
+
 /// What was seen.
 struct Seen {
     source_tokens: Vec<String>,
@@ -89,7 +96,7 @@ pub(super) fn run(args: &LookArgs) -> Result<()> {
     if !translator.model().has_attention() {
         return without_attention(args, &translator);
     }
-    let hook = (args.temperature.to_bits() != 1.0_f32.to_bits()).then_some(hook);
+    let hook = (!args.is_as_trained()).then_some(hook);
     let hook = hook.as_ref().map(|hook| hook as &dyn AttentionHook);
     let seen = match &args.tgt {
         Some(target) => forced(args, &translator, target, hook)?,
@@ -174,9 +181,10 @@ fn without_attention(args: &LookArgs, translator: &Translator) -> Result<()> {
 }
 
 fn pictures(args: &LookArgs, seen: &Seen, heatmap: &Heatmap) -> Result<()> {
-    let title = match args.temperature.to_bits() == 1.0_f32.to_bits() {
-        true => seen.text.clone(),
-        false => format!("{} (temperature {})", seen.text, args.temperature),
+    let title = if args.is_as_trained() {
+        seen.text.clone()
+    } else {
+        format!("{} (temperature {})", seen.text, args.temperature)
     };
     let options = HeatmapOptions { title: Some(title.clone()), ..HeatmapOptions::default() };
     if let Some(path) = &args.svg {

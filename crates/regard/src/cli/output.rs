@@ -45,7 +45,8 @@ pub(super) fn check_apart(input: Option<&PathBuf>, output: Option<&PathBuf>) -> 
     let file = |path: Option<&PathBuf>| path?.canonicalize().ok().filter(|path| path.is_file());
     match (file(input), file(output)) {
         (Some(input), Some(output)) if input == output => {
-            let message = format!("-i and -o are the same file, {}: name another one for -o", input.display());
+            let message =
+                format!("-i and -o are the same file, {}: name another one for -o", input.display());
             Err(WrongCall(message).into())
         }
         _ => Ok(()),

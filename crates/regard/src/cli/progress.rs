@@ -109,7 +109,7 @@ impl Observer for Progress {
 
 /// A record in words.
 fn describe(record: &Record) -> String {
-    let mut line = format!(
+    let line = format!(
         "update {:>6}  epoch {:>3}  loss {:.4}  perplexity {:.3}  gradient {:.3}  rate {:.6}  {:.0} tokens/s",
         record.step,
         record.epoch,
@@ -119,18 +119,13 @@ fn describe(record: &Record) -> String {
         record.learning_rate,
         record.tokens_per_s
     );
-    if let Some(valid) = &record.valid {
-        let verdict = valid.validation;
-        line += &format!("  | validation: loss {:.4}  perplexity {:.3}", verdict.loss, verdict.perplexity);
-        if let Some(bleu) = verdict.bleu {
-            line += &format!("  BLEU {bleu:.2}");
-        }
-        if let Some(gap) = verdict.exposure_gap {
-            line += &format!("  exposure gap {gap:.4}");
-        }
-        if valid.best {
-            line += "  (best)";
-        }
-    }
-    line
+    let Some(valid) = &record.valid else { return line };
+    let verdict = valid.validation;
+    let bleu = verdict.bleu.map(|bleu| format!("  BLEU {bleu:.2}")).unwrap_or_default();
+    let gap = verdict.exposure_gap.map(|gap| format!("  exposure gap {gap:.4}")).unwrap_or_default();
+    let best = if valid.best { "  (best)" } else { "" };
+    format!(
+        "{line}  | validation: loss {:.4}  perplexity {:.3}{bleu}{gap}{best}",
+        verdict.loss, verdict.perplexity
+    )
 }

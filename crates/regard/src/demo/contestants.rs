@@ -45,7 +45,7 @@ impl Contestant {
             dropout: 0.0,
             decoder: DecoderConfig {
                 layers: 1,
-                hidden: 192,
+                hidden: 224,
                 initial_state: InitialState::Last,
                 readout: Readout::Tanh,
                 readout_state: ReadoutState::Current,
@@ -62,14 +62,13 @@ impl Contestant {
                     bidirectional: Bidirectional::None,
                     reverse_source: true,
                 },
-                decoder: DecoderConfig { hidden: 224, ..shared.decoder },
                 context: ContextKind::Once,
                 ..shared
             },
             Kind::Attention => ModelConfig {
                 encoder: EncoderConfig {
                     layers: 1,
-                    hidden: 96,
+                    hidden: 112,
                     bidirectional: Bidirectional::All,
                     reverse_source: false,
                 },

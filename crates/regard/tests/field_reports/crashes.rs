@@ -9,7 +9,8 @@ use regard::model::checkpoint;
 use regard::train::Checkpoint;
 
 use crate::common::{
-    Place, assert_same_run, attention_model, corpus, finish, program, regard, regard_reading, train, translate, tree,
+    Place, assert_same_run, attention_model, corpus, finish, program, regard, regard_reading, train,
+    translate, tree,
 };
 
 /// A checkpoint after each update, so that the program is nearly always writing.
@@ -121,7 +122,10 @@ fn p11_a_damaged_checkpoint_is_named_and_the_one_before_it_taken() {
         damage(&format!("{whole}/checkpoints/step-{step}/model.safetensors"), "half");
     }
     let message = regard(&["train", &recipe, "--out", &whole, "--resume"]).fails(1);
-    assert!(message.contains("no undamaged checkpoint") && message.contains("step-20/model.safetensors"), "{message}");
+    assert!(
+        message.contains("no undamaged checkpoint") && message.contains("step-20/model.safetensors"),
+        "{message}"
+    );
     // The best model is a file of its own, and still there.
     translate(&whole, &[], "the cat sleeps\n");
 }
@@ -169,7 +173,9 @@ fn p11_a_checkpoint_that_cannot_be_written_leaves_the_one_before() {
     let before = tree(&out);
     let resume = |prefix: &str| {
         let program = env!("CARGO_BIN_EXE_regard");
-        let script = format!("{prefix} exec {program} train {recipe} --out {out} --resume --quiet --set training.updates=40");
+        let script = format!(
+            "{prefix} exec {program} train {recipe} --out {out} --resume --quiet --set training.updates=40"
+        );
         let mut command = Command::new("sh");
         command.args(["-c", &script]);
         command.stdin(std::process::Stdio::piped());

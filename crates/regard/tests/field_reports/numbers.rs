@@ -13,10 +13,8 @@ fn p10_resume_means_continue() {
     let place = Place::new();
     let recipe = place.recipe();
     let [whole, halves] = ["whole", "halves"].map(|name| place.at(name));
-    let args = |out, updates| ["train", &recipe, "--out", out, "--quiet", "--set", updates, "--resume"].map(str::to_owned);
     let run = |out: &str, updates: &str| {
-        let args = args(out, updates);
-        regard(&args.iter().map(String::as_str).collect::<Vec<_>>()).ok()
+        regard(&["train", &recipe, "--out", out, "--quiet", "--set", updates, "--resume"]).ok()
     };
     run(&whole, "training.updates=60");
     run(&halves, "training.updates=30");
@@ -112,7 +110,8 @@ fn p19_the_log_leaves_the_smoothing_out() {
     assert_close(plain, smooth, 1e-6 * plain);
     assert_close(plain_loss.exp(), plain, 1e-6 * plain);
     assert!((smooth_loss - plain_loss).abs() > 1e-4, "{smooth_loss} and {plain_loss}");
-    let (model, src, tgt) = (place.at("training.label_smoothing=0.0"), place.at("train.en"), place.at("train.fr"));
+    let (model, src, tgt) =
+        (place.at("training.label_smoothing=0.0"), place.at("train.en"), place.at("train.fr"));
     let report = json(&regard(&["score", &model, "--src", &src, "--tgt", &tgt, "--json"]).ok());
     assert_close(report["perplexity"].as_f64().unwrap(), plain, 1e-5 * plain);
 }

@@ -85,7 +85,8 @@ fn p15_ties_do_not_make_it_random() {
     for run in 0..20 {
         let threads = ["1", "2"][run % 2];
         let input = if run % 4 < 2 { pairs.as_str() } else { "-" };
-        let args = ["tokenizer", "train", input, "--merges", "1", "-o", &codes, "--threads", threads, "--quiet"];
+        let args =
+            ["tokenizer", "train", input, "--merges", "1", "-o", &codes, "--threads", threads, "--quiet"];
         crate::common::regard_reading(&args, text.replace(' ', "")).ok();
         assert_eq!(fs::read_to_string(&codes).unwrap(), "#version: 0.2\nd c</w>\n");
         // Of four words that are equally frequent there is room for two: the smallest by their bytes.

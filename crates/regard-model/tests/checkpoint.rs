@@ -1,0 +1,152 @@
+//! Models on disk: what is written is read back, what is damaged is refused by name, an exchange never leaves a hole.
+
+use std::fs;
+use std::path::Path;
+
+use regard_model::checkpoint::{self, ModelInfo};
+use regard_model::{Preset, Seq2Seq};
+use regard_text::{Normalizer, Pipeline, Tokenizer};
+
+fn info() -> ModelInfo {
+    let side = |lines: [&str; 2]| Pipeline::build(Normalizer::None, Tokenizer::Word, lines, None, 1);
+    let changes = serde_json::json!({"embedding": 5, "encoder": {"hidden": 3}, "decoder": {"hidden": 3, "readout_width": 4}});
+    ModelInfo {
+        config: Preset::Bahdanau.config().with_changes(&changes).unwrap(),
+        source_language: "en".to_owned(),
+        target_language: "fr".to_owned(),
+        source: side(["the black cat", "the dog"]),
+        target: side(["le chat noir", "le chien"]),
+    }
+}
+
+fn saved(dir: &Path, seed: u64) -> Box<dyn Seq2Seq> {
+    let info = info();
+    let model = info.build(seed).unwrap();
+    checkpoint::save(dir, &info, model.parameters()).unwrap();
+    model
+}
+
+fn weights(model: &dyn Seq2Seq) -> Vec<Vec<f32>> {
+    model.parameters().values().iter().map(|value| value.values().to_vec()).collect()
+}
+
+fn refusal(dir: &Path) -> String {
+    match checkpoint::load(dir) {
+        Ok(_) => panic!("a damaged model was read"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn what_is_written_is_read_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let model = saved(dir.path(), 7);
+    let (read, network) = checkpoint::load(dir.path()).unwrap();
+    assert_eq!(weights(&*network), weights(&*model));
+    assert_eq!(read.config, info().config);
+    assert_eq!((read.source_language.as_str(), read.target_language.as_str()), ("en", "fr"));
+    assert_eq!(read.source.vocabulary, info().source.vocabulary);
+    // The same model gives the same bytes.
+    let again = tempfile::tempdir().unwrap();
+    saved(again.path(), 7);
+    for name in ["config.json", "model.safetensors", "source.vocab.txt", "target.tokenizer.json"] {
+        assert_eq!(
+            fs::read(dir.path().join(name)).unwrap(),
+            fs::read(again.path().join(name)).unwrap(),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn p11_damage_is_refused_by_name() {
+    for name in ["model.safetensors", "source.vocab.txt", "target.vocab.txt"] {
+        let dir = tempfile::tempdir().unwrap();
+        saved(dir.path(), 1);
+        let path = dir.path().join(name);
+        let whole = fs::read(&path).unwrap();
+        fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+        let message = refusal(dir.path());
+        assert!(message.contains(name) && message.contains("bytes where config.json says"), "{message}");
+        let mut flipped = whole.clone();
+        let last = flipped.len() - 1;
+        flipped[last] ^= 1;
+        fs::write(&path, &flipped).unwrap();
+        let message = refusal(dir.path());
+        assert!(message.contains(name) && message.contains("digest"), "{message}");
+        fs::remove_file(&path).unwrap();
+        assert!(refusal(dir.path()).contains(name));
+    }
+}
+
+#[test]
+fn p14_a_vocabulary_of_another_model_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    saved(dir.path(), 1);
+    let path = dir.path().join("target.vocab.txt");
+    let mut lines: Vec<String> = fs::read_to_string(&path).unwrap().lines().map(str::to_owned).collect();
+    lines.swap(4, 5);
+    fs::write(&path, lines.join("\n") + "\n").unwrap();
+    assert!(refusal(dir.path()).contains("target.vocab.txt"));
+    lines.push("extra".to_owned());
+    fs::write(&path, lines.join("\n") + "\n").unwrap();
+    assert!(refusal(dir.path()).contains("target.vocab.txt"));
+}
+
+#[test]
+fn a_newer_format_is_refused_by_name() {
+    let dir = tempfile::tempdir().unwrap();
+    saved(dir.path(), 1);
+    let path = dir.path().join("config.json");
+    let newer = fs::read_to_string(&path).unwrap().replace("\"format_version\": 1", "\"format_version\": 2");
+    fs::write(&path, newer).unwrap();
+    let message = refusal(dir.path());
+    assert!(message.contains("format version 2") && message.contains("newer regard"), "{message}");
+    fs::write(&path, "{").unwrap();
+    assert!(refusal(dir.path()).contains("config.json"));
+}
+
+#[test]
+fn p11_an_exchange_can_be_cut_at_any_moment() {
+    let dir = tempfile::tempdir().unwrap();
+    let old = saved(dir.path(), 1);
+    let read = |name: &str| fs::read(dir.path().join(name)).unwrap();
+    let (old_config, old_weights) = (read("config.json"), read("model.safetensors"));
+    let new = info().build(2).unwrap();
+    checkpoint::replace(dir.path(), &info(), new.parameters()).unwrap();
+    let (new_config, new_weights) = (read("config.json"), read("model.safetensors"));
+    assert_eq!(weights(&*checkpoint::load(dir.path()).unwrap().1), weights(&*new));
+    assert_ne!((&old_config, &old_weights), (&new_config, &new_weights));
+
+    // The state between: config.json admits both files.
+    let mut between: serde_json::Value = serde_json::from_slice(&new_config).unwrap();
+    let old_json: serde_json::Value = serde_json::from_slice(&old_config).unwrap();
+    between["replacing"] = serde_json::json!({"model.safetensors": old_json["files"]["model.safetensors"]});
+    fs::write(dir.path().join("config.json"), between.to_string()).unwrap();
+    for (file, model) in [(&old_weights, &old), (&new_weights, &new)] {
+        fs::write(dir.path().join("model.safetensors"), file).unwrap();
+        assert_eq!(weights(&*checkpoint::load(dir.path()).unwrap().1), weights(&**model));
+    }
+    // What a cut write has left is removed by the next one.
+    fs::write(dir.path().join(".model.safetensors.tmp"), "half").unwrap();
+    checkpoint::replace(dir.path(), &info(), old.parameters()).unwrap();
+    assert!(!dir.path().join(".model.safetensors.tmp").exists());
+    assert_eq!(weights(&*checkpoint::load(dir.path()).unwrap().1), weights(&*old));
+}
+
+#[test]
+fn a_directory_appears_whole_or_not_at_all() {
+    let parent = tempfile::tempdir().unwrap();
+    let path = parent.path().join("model");
+    let failed = checkpoint::write_directory(&path, |aside| {
+        fs::write(aside.join("half"), "x").unwrap();
+        Err(regard_model::ModelError::Config("no".to_owned()))
+    });
+    assert!(failed.is_err() && fs::read_dir(parent.path()).unwrap().next().is_none());
+    checkpoint::write_directory(&path, |aside| {
+        saved(aside, 1);
+        Ok::<_, regard_model::ModelError>(())
+    })
+    .unwrap();
+    assert!(checkpoint::load(&path).is_ok());
+}
