@@ -47,6 +47,14 @@ pub struct LengthBucket {
     pub score: Option<f64>,
 }
 
+impl LengthBucket {
+    /// The lengths in words: `11-20`, or `61+` where there is no end.
+    #[must_use]
+    pub fn range(&self) -> String {
+        self.to.map_or_else(|| format!("{}+", self.from), |to| format!("{}-{to}", self.from))
+    }
+}
+
 /// Corpus BLEU per bucket of source length, where a word is what stands between white space.
 ///
 /// `references[k][i]` is the k-th reference of `hypotheses[i]`. A line whose source length is in no bucket counts

@@ -120,10 +120,7 @@ fn leave(out: &Path, models: &[Measured], heatmap: &Heatmap, hits: ContentHits) 
 fn show(models: &[Measured], heatmap: &Heatmap, hits: ContentHits, out: &Path) -> Result<()> {
     print("\nBLEU by the number of source words (cut at spaces; 100 is perfect)\n")?;
     let buckets = models.first().map(|model| model.by_length.as_slice()).unwrap_or_default();
-    let header: Vec<String> = buckets
-        .iter()
-        .map(|bucket| format!("{:>8}", format!("{}-{}", bucket.from, bucket.to.unwrap_or(0))))
-        .collect();
+    let header: Vec<String> = buckets.iter().map(|bucket| format!("{:>8}", bucket.range())).collect();
     print(&format!("{:<14}{}   weights", "words", header.concat()))?;
     for model in models {
         let scores: Vec<String> =

@@ -55,10 +55,19 @@ enum Metric {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Tokenize {
+pub(super) enum Tokenize {
     #[value(name = "13a")]
     ThirteenA,
     None,
+}
+
+impl Tokenize {
+    pub(super) fn tokenizer(self) -> BleuTokenizer {
+        match self {
+            Self::ThirteenA => BleuTokenizer::ThirteenA,
+            Self::None => BleuTokenizer::None,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -114,11 +123,11 @@ fn evaluate(
     references: &[Vec<String>],
     sources: Option<&[String]>,
 ) -> Result<Report> {
-    let tokenizer = match args.tokenize {
-        Tokenize::ThirteenA => BleuTokenizer::ThirteenA,
-        Tokenize::None => BleuTokenizer::None,
+    let options = BleuOptions {
+        tokenizer: args.tokenize.tokenizer(),
+        lowercase: args.lowercase,
+        ..BleuOptions::default()
     };
-    let options = BleuOptions { tokenizer, lowercase: args.lowercase, ..BleuOptions::default() };
     let hypotheses = all_lines(path)?;
     let segments = options.segments(&hypotheses, references).with_context(|| path.display().to_string())?;
     let total = segments.iter().copied().sum();
@@ -167,10 +176,6 @@ fn show(reports: &[Report]) -> Result<()> {
 
 /// A bucket as a line of a table: source words, lines, BLEU.
 pub(super) fn bucket_line(bucket: &LengthBucket) -> String {
-    let range = match bucket.to {
-        Some(to) => format!("{}-{to}", bucket.from),
-        None => format!("{}+", bucket.from),
-    };
     let score = bucket.score.map_or("-".to_owned(), |score| format!("{score:.1}"));
-    format!("{range:>8} words {:>7} lines {score:>7} BLEU", bucket.lines)
+    format!("{:>8} words {:>7} lines {score:>7} BLEU", bucket.range(), bucket.lines)
 }

@@ -2,6 +2,7 @@
 
 mod average;
 mod bench;
+mod curve;
 mod demo;
 mod evaluate;
 mod failure;
@@ -42,6 +43,8 @@ enum Command {
     Score(score::ScoreArgs),
     /// BLEU of translations against references
     Evaluate(evaluate::EvaluateArgs),
+    /// BLEU by sentence length of several systems, as a picture
+    Curve(curve::CurveArgs),
     /// Where a model looks while it translates one sentence
     Look(look::LookArgs),
     /// What a model is made of
@@ -66,6 +69,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Translate(args) => translate::run(&args),
         Command::Score(args) => score::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
+        Command::Curve(args) => curve::run(&args),
         Command::Look(args) => look::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Average(args) => average::run(&args),

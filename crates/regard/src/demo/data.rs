@@ -27,9 +27,9 @@ impl Sizes {
     #[must_use]
     pub fn new(quick: bool) -> Self {
         if quick {
-            Self { updates: 450, batch: 48, test: 20 }
+            Self { updates: 300, batch: 48, test: 20 }
         } else {
-            Self { updates: 1500, batch: 64, test: 60 }
+            Self { updates: 900, batch: 48, test: 50 }
         }
     }
 }

@@ -54,7 +54,7 @@ fn chart(models: &[Measured]) -> Chart {
         title: "BLEU by sentence length".to_owned(),
         x_label: "source words".to_owned(),
         y_label: "BLEU".to_owned(),
-        buckets: buckets.iter().map(range).collect(),
+        buckets: buckets.iter().map(regard_eval::LengthBucket::range).collect(),
         counts: buckets.iter().map(|bucket| bucket.lines).collect(),
         series: models
             .iter()
@@ -78,13 +78,9 @@ fn table(models: &[Measured]) -> Table {
     };
     Table {
         caption: "BLEU by the number of source words.".to_owned(),
-        header: header.chain(buckets.iter().map(range)).collect(),
+        header: header.chain(buckets.iter().map(regard_eval::LengthBucket::range)).collect(),
         rows: models.iter().map(row).collect(),
     }
-}
-
-fn range(bucket: &regard_eval::LengthBucket) -> String {
-    bucket.to.map_or_else(|| format!("{}+", bucket.from), |to| format!("{}–{to}", bucket.from))
 }
 
 fn words(kind: Kind) -> &'static str {

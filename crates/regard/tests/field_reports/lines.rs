@@ -86,7 +86,9 @@ fn p02_blank_lines_in_a_long_file() {
     let different: std::collections::BTreeSet<_> = expected.iter().collect();
     assert_eq!(different.len(), 5, "a shift by one line would be seen");
     let pick = |from: &[&str]| -> String {
-        (0..1300).map(|line| if line % 4 == 0 { "\n".to_owned() } else { from[line % 5].to_owned() + "\n" }).collect()
+        (0..1300)
+            .map(|line| if line % 4 == 0 { "\n".to_owned() } else { from[line % 5].to_owned() + "\n" })
+            .collect()
     };
     let input = pick(&sentences);
     let output = pick(&expected);
