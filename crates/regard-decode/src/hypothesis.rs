@@ -20,6 +20,8 @@ pub struct Hypothesis {
     pub finished: bool,
     /// Attention weights where they were asked for, `[token_log_probs, source tokens + end symbol]`.
     pub attention: Option<Vec<Vec<f32>>>,
+    /// The scores that the weights were made from, in the same form.
+    pub attention_scores: Option<Vec<Vec<f32>>>,
 }
 
 impl Hypothesis {
@@ -39,6 +41,7 @@ impl Hypothesis {
             score: penalty.score(path.log_prob, path.token_log_probs.len()),
             log_prob: path.log_prob,
             attention: path.attention_rows(),
+            attention_scores: path.attention_scores(),
             tokens: path.tokens,
             token_log_probs: path.token_log_probs,
             finished,

@@ -14,7 +14,14 @@ pub(crate) struct Path {
     /// Their sum, first to last.
     pub(crate) log_prob: f64,
     /// One row an id where attention is wanted. Rows are shared by all paths that passed there.
-    attention: Option<Vec<Arc<[f32]>>>,
+    attention: Option<Vec<Arc<Looked>>>,
+}
+
+/// What one step looked at: a value for each position of the source.
+#[derive(Debug)]
+pub(crate) struct Looked {
+    scores: Vec<f32>,
+    weights: Vec<f32>,
 }
 
 impl Path {
@@ -24,7 +31,7 @@ impl Path {
     }
 
     /// Appends a token.
-    pub(crate) fn push(&mut self, token: u32, log_prob: f32, attention: Option<Arc<[f32]>>) {
+    pub(crate) fn push(&mut self, token: u32, log_prob: f32, attention: Option<Arc<Looked>>) {
         self.tokens.push(token);
         self.token_log_probs.push(log_prob);
         self.log_prob += f64::from(log_prob);
@@ -35,12 +42,18 @@ impl Path {
 
     /// The attention weights, one row a token, where they were wanted.
     pub(crate) fn attention_rows(&self) -> Option<Vec<Vec<f32>>> {
-        self.attention.as_ref().map(|rows| rows.iter().map(|row| row.to_vec()).collect())
+        self.attention.as_ref().map(|rows| rows.iter().map(|row| row.weights.clone()).collect())
+    }
+
+    /// The scores before the softmax, one row a token, where attention was wanted.
+    pub(crate) fn attention_scores(&self) -> Option<Vec<Vec<f32>>> {
+        self.attention.as_ref().map(|rows| rows.iter().map(|row| row.scores.clone()).collect())
     }
 }
 
-/// What row `row` of a step looked at, cut to the sentence's own positions: the weights of the model's last attention.
-pub(crate) fn attention_row(output: &StepOutput, row: usize, positions: usize) -> Option<Arc<[f32]>> {
-    let weights = output.attention.last()?.weights.row(row);
-    Some(Arc::from(&weights[..positions.min(weights.len())]))
+/// What row `row` of a step looked at, cut to the sentence's own positions, by the model's last attention.
+pub(crate) fn attention_row(output: &StepOutput, row: usize, positions: usize) -> Option<Arc<Looked>> {
+    let site = output.attention.last()?;
+    let cut = |values: &[f32]| values[..positions.min(values.len())].to_vec();
+    Some(Arc::new(Looked { scores: cut(site.scores.row(row)), weights: cut(site.weights.row(row)) }))
 }

@@ -18,6 +18,8 @@ pub struct Score {
     pub token_log_probs: Vec<f32>,
     /// Attention weights where they were asked for, `[token_log_probs, source tokens + end symbol]`.
     pub attention: Option<Vec<Vec<f32>>>,
+    /// The scores that the weights were made from, in the same form.
+    pub attention_scores: Option<Vec<Vec<f32>>>,
 }
 
 impl Score {
@@ -92,6 +94,7 @@ impl From<Path> for Score {
         Self {
             log_prob: path.log_prob,
             attention: path.attention_rows(),
+            attention_scores: path.attention_scores(),
             token_log_probs: path.token_log_probs,
         }
     }

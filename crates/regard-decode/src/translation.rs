@@ -39,6 +39,7 @@ impl Translation {
             token_log_probs: Vec::new(),
             finished: true,
             attention: attention.then(Vec::new),
+            attention_scores: attention.then(Vec::new),
         };
         let alignment = attention.then(Vec::new);
         let candidate = Candidate { text: String::new(), tokens: Vec::new(), alignment, hypothesis };

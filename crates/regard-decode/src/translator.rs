@@ -210,6 +210,7 @@ impl Translator {
         let alignment = options.search.attention.then(|| hard_alignment(attention, tokens.len()));
         if !options.search.attention {
             hypothesis.attention = None;
+            hypothesis.attention_scores = None;
         }
         Candidate { text: self.target.detokenize(&tokens), tokens, alignment, hypothesis }
     }

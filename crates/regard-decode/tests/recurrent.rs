@@ -46,6 +46,7 @@ fn forced_decoding_and_batches_agree_to_the_bit() {
             for (score, hypothesis) in scores.iter().zip(list) {
                 assert_eq!(score.log_prob.to_bits(), hypothesis.log_prob.to_bits());
                 assert_eq!(score.attention, hypothesis.attention);
+                assert_eq!(score.attention_scores, hypothesis.attention_scores);
             }
         }
     }

@@ -53,7 +53,7 @@ fn the_score_of_every_entry_is_its_log_prob() {
         }
         let sum = |key: &str| lines.iter().map(|line| line[key].as_f64().unwrap()).sum::<f64>();
         assert_close(report["log_prob"].as_f64().unwrap(), sum("log_prob"), 1e-6);
-        assert_eq!(report["tokens"].as_f64().unwrap(), sum("length"));
+        assert_close(report["tokens"].as_f64().unwrap(), sum("length"), 0.0);
         let perplexity = (-sum("log_prob") / sum("length")).exp();
         assert_close(report["perplexity"].as_f64().unwrap(), perplexity, 1e-9 * perplexity);
 
@@ -116,8 +116,13 @@ fn rows_of_attention_belong_to_tokens_and_sum_to_one() {
             }
             // Each word is linked to the word with its largest weight, never to the end symbol.
             let strongest = |row: &[f64]| {
-                let words = &row[..words.len() - 1];
-                words.iter().position(|weight| *weight == words.iter().copied().fold(0.0, f64::max)).unwrap()
+                let words = row[..words.len() - 1].iter().enumerate();
+                words
+                    .fold(
+                        (0, 0.0),
+                        |best, (place, &weight)| if weight > best.1 { (place, weight) } else { best },
+                    )
+                    .0
             };
             let links: Vec<[usize; 2]> =
                 rows[..tokens].iter().enumerate().map(|(t, row)| [strongest(row), t]).collect();
@@ -185,7 +190,9 @@ fn a_low_temperature_sharpens_and_a_high_one_flattens() {
         let seen = look(&[&["--tgt", target], options].concat(), line);
         let rows = weights(&seen);
         let entropy = |row: &Vec<f64>| -row.iter().filter(|w| **w > 0.0).map(|w| w * w.ln()).sum::<f64>();
-        rows.iter().for_each(|row| assert_close(row.iter().sum(), 1.0, 1e-5));
+        for row in &rows {
+            assert_close(row.iter().sum(), 1.0, 1e-5);
+        }
         entropy(&rows[0])
     };
     let (sharp, plain, flat) =
@@ -218,12 +225,12 @@ fn evaluate_is_what_sacrebleu_says() {
     assert!(signature.starts_with("nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|"), "{signature}");
     let sentences = numbers(&bleu["sentences"]);
     assert_close(sentences[0], 100.0, 1e-9);
-    assert_eq!(sentences[1], 0.0);
+    assert_close(sentences[1], 0.0, 0.0);
     assert_close(sentences[2], 100.0, 1e-9);
     assert!(bleu["by_length"].is_null());
 
     let text = regard(&["evaluate", &hyp, "--ref", &reference]).ok();
-    assert!(text.starts_with(&format!("BLEU|{signature} = 75.15 ")), "{text}");
+    assert!(text.starts_with(&format!("BLEU|{signature} = 75.1 ")), "{text}");
     let lower = regard(&["evaluate", &hyp, "--ref", &reference, "--lowercase", "--tokenize", "none"]).ok();
     assert!(lower.contains("case:lc|eff:no|tok:none|"), "{lower}");
 }

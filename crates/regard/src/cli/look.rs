@@ -8,9 +8,9 @@ use clap::Args;
 use regard_decode::{Decoding, SearchOptions, TranslateOptions, Translator};
 use regard_look::{Block, Colour, Heatmap, HeatmapOptions, Report, Section};
 use regard_look::{heatmap_png, heatmap_svg, heatmap_terminal};
-use regard_model::{AttentionHook, AttentionSite, Temperature};
-use regard_text::Padded;
+use regard_model::{AttentionHook, AttentionSite, SiteKind, Temperature};
 use regard_text::special_tokens::EOS_TOKEN;
+use regard_text::{Padded, is_blank};
 use serde::Serialize;
 
 use super::failure::WrongCall;
@@ -70,6 +70,7 @@ struct Seen {
     target_tokens: Vec<String>,
     text: String,
     weights: Vec<Vec<f32>>,
+    scores: Vec<Vec<f32>>,
 }
 
 #[derive(Serialize)]
@@ -78,20 +79,25 @@ struct Document<'a> {
     target_tokens: &'a [String],
     text: &'a str,
     temperature: f32,
-    sites: Vec<Site<'a>>,
+    sites: Vec<SiteRecord<'a>>,
 }
 
 #[derive(Serialize)]
-struct Site<'a> {
-    #[serde(flatten)]
-    site: AttentionSite,
+struct SiteRecord<'a> {
+    site: SiteKind,
+    layer: usize,
+    head: usize,
     weights: &'a [Vec<f32>],
+    scores: &'a [Vec<f32>],
 }
 
 pub(super) fn run(args: &LookArgs) -> Result<()> {
     let hook = Temperature::new(args.temperature).ok_or_else(|| {
         WrongCall(format!("--temperature {}: it must be a number above 0", args.temperature))
     })?;
+    if is_blank(&args.text) {
+        return Err(WrongCall("the sentence is blank: there is nothing to look at".to_owned()).into());
+    }
     let translator = args.settings.translator(&args.model)?;
     if !translator.model().has_attention() {
         return without_attention(args, &translator);
@@ -106,7 +112,8 @@ pub(super) fn run(args: &LookArgs) -> Result<()> {
         .context("there is nothing to look at; is the sentence empty?")?;
     pictures(args, &seen, &heatmap)?;
     if args.json {
-        let sites = vec![Site { site: AttentionSite::CROSS, weights: &seen.weights }];
+        let AttentionSite { kind: site, layer, head } = AttentionSite::CROSS;
+        let sites = vec![SiteRecord { site, layer, head, weights: &seen.weights, scores: &seen.scores }];
         return print_json(&Document {
             source_tokens: &seen.source_tokens,
             target_tokens: &seen.target_tokens,
@@ -136,6 +143,7 @@ fn free(args: &LookArgs, translator: &Translator, hook: Option<&dyn AttentionHoo
         target_tokens: best.row_labels(),
         text: best.text.clone(),
         weights: best.hypothesis.attention.clone().unwrap_or_default(),
+        scores: best.hypothesis.attention_scores.clone().unwrap_or_default(),
         source_tokens: translation.source_tokens,
     })
 }
@@ -155,11 +163,13 @@ fn forced(
         tokens.push(EOS_TOKEN.to_owned());
         tokens
     };
+    let seen = scores.into_iter().next().context("no score")?;
     Ok(Seen {
         source_tokens: with_end(source.tokenize(&args.text)),
         target_tokens: with_end(target_side.tokenize(target)),
         text: target.to_owned(),
-        weights: scores.into_iter().next().and_then(|score| score.attention).unwrap_or_default(),
+        weights: seen.attention.unwrap_or_default(),
+        scores: seen.attention_scores.unwrap_or_default(),
     })
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::common::{Place, attention_model, corpus, program, translate};
 
 /// How long a program that should answer at once may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Someone who sends lines and waits for each answer.
 struct Dialogue {

@@ -6,13 +6,16 @@ use sha2::{Digest, Sha256};
 
 use crate::common::{Place, attention_model, json, regard, train, translate};
 
+fn digest(text: &str) -> String {
+    Sha256::digest(text).iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
+}
+
 /// Replaces a file of a model by one that `config.json` is made to agree with, as someone might who means well.
 fn replace_with_digest(model: &str, name: &str, text: &str) {
     fs::write(format!("{model}/{name}"), text).unwrap();
     let path = format!("{model}/config.json");
     let mut config = json(&fs::read_to_string(&path).unwrap());
-    let digest: String = Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();
-    config["files"][name] = serde_json::json!({ "bytes": text.len(), "sha256": digest });
+    config["files"][name] = serde_json::json!({ "bytes": text.len(), "sha256": digest(text) });
     fs::write(path, config.to_string()).unwrap();
 }
 
@@ -61,7 +64,6 @@ fn p14_a_vocabulary_of_another_model_is_refused() {
     entries.swap(10, 20);
     let swapped = entries.join("\n") + "\n";
     fs::write(&file, &swapped).unwrap();
-    let digest = |text: &str| -> String { Sha256::digest(text).iter().map(|b| format!("{b:02x}")).collect() };
     for args in calls {
         regard(args).fails_with(1, &["target.vocab.txt", &digest(&swapped), &digest(&whole)]);
     }
