@@ -1,15 +1,10 @@
 #!/usr/bin/env bash
-# Passes every test. Needs the Rust toolchain of rust-toolchain.toml and a C compiler; installs nothing but
-# cargo-nextest and cargo-deny, where they are missing.
+# Passes every test. Needs the Rust toolchain of rust-toolchain.toml and a C compiler.
 #
 #   ./test.sh          everything
 #   ./test.sh quick    formatting, lints and the tests that take seconds
 set -euo pipefail
 cd "$(dirname "$0")"
-
-need() {
-    command -v "cargo-$1" >/dev/null || cargo install --locked "cargo-$1"
-}
 
 cargo fmt --check
 cargo clippy --workspace --all-targets --locked -- -D warnings
@@ -18,8 +13,6 @@ if [ "${1:-}" = quick ]; then
     exit
 fi
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
-need deny
-cargo deny --log-level error check licenses bans sources
 # Without threads, memory maps or a clock: what a browser would need.
 cargo check --locked -p regard-decode --no-default-features
 cargo test --workspace --locked

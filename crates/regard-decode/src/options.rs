@@ -3,6 +3,9 @@
 use crate::error::{DecodeError, Result};
 use crate::length_penalty::LengthPenalty;
 
+/// The largest beam: each hypothesis holds a state and a row of the vocabulary in memory.
+pub const MAX_BEAM_SIZE: usize = 1000;
+
 /// The options of a beam search.
 ///
 /// ```
@@ -75,6 +78,10 @@ impl SearchOptions {
         let refuse = |reason: String| Err(DecodeError::Options(reason));
         if self.beam_size == 0 {
             return refuse("the beam size is 0; the smallest is 1 (greedy search)".into());
+        }
+        if self.beam_size > MAX_BEAM_SIZE {
+            let Self { beam_size, .. } = self;
+            return refuse(format!("the beam size is {beam_size}; the largest is {MAX_BEAM_SIZE}"));
         }
         if self.n_best == 0 {
             return refuse("n-best is 0; the smallest is 1".into());

@@ -123,7 +123,9 @@ impl ModelConfig {
                 self.decoder.hidden
             )
         })?;
-        require(attention.radius >= 1, || "attention.radius must be at least 1".to_owned())?;
+        require((1..=65_536).contains(&attention.radius), || {
+            format!("attention.radius = {} must be from 1 to 65536", attention.radius)
+        })?;
         let enters_layers = attention.query != Query::Current
             || (attention.query_layer == QueryLayer::Bottom
                 && self.decoder.layers > 1

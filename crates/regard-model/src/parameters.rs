@@ -85,11 +85,24 @@ impl Parameters {
 pub(crate) struct Builder {
     seed: u64,
     parameters: Parameters,
+    /// Counts what it would make, and makes nothing.
+    counting: bool,
+    count: usize,
 }
 
 impl Builder {
     pub(crate) fn new(seed: u64) -> Self {
-        Self { seed, parameters: Parameters::default() }
+        Self { seed, parameters: Parameters::default(), counting: false, count: 0 }
+    }
+
+    /// A builder that only counts weights: nothing is allocated for a size that nobody has.
+    pub(crate) fn counting() -> Self {
+        Self { counting: true, ..Self::new(0) }
+    }
+
+    /// The weights that were asked for.
+    pub(crate) fn count(&self) -> usize {
+        self.count
     }
 
     pub(crate) fn finish(self) -> Parameters {
@@ -109,6 +122,10 @@ impl Builder {
 
     /// A vector with the entries of `range` one, the others zero.
     pub(crate) fn vector(&mut self, name: &str, size: usize, ones: std::ops::Range<usize>) -> ParameterId {
+        self.count = self.count.saturating_add(size);
+        if self.counting {
+            return ParameterId(0);
+        }
         self.add(
             name,
             Tensor::build([size], |values| {
@@ -125,6 +142,10 @@ impl Builder {
     }
 
     fn uniform(&mut self, name: &str, shape: Shape, limit: f64) -> ParameterId {
+        self.count = self.count.saturating_add(shape.len());
+        if self.counting {
+            return ParameterId(0);
+        }
         let key = name.bytes().fold(self.seed, |key, byte| random::mix(key, u64::from(byte)));
         self.add(
             name,

@@ -17,13 +17,49 @@ use crate::seq2seq::{
 /// A recurrent encoder-decoder with or without attention.
 pub struct RecurrentModel {
     parameters: Parameters,
+    parts: Parts,
+    target_vocabulary: usize,
+    dropout: f64,
+    word_dropout: f64,
+}
+
+/// The most weights of a network: 4 GB of them.
+const MAX_WEIGHTS: usize = 1_000_000_000;
+
+/// The layers, which know the places of their weights.
+struct Parts {
     encoder: Encoder,
     decoder: Decoder,
     target_embedding: ParameterId,
     output: (ParameterId, ParameterId),
-    target_vocabulary: usize,
-    dropout: f64,
-    word_dropout: f64,
+}
+
+impl Parts {
+    fn new(
+        builder: &mut Builder,
+        config: &ModelConfig,
+        source_vocabulary: usize,
+        target_vocabulary: usize,
+    ) -> Self {
+        let width = config.embedding;
+        let (source_embedding, target_embedding) = if config.tied_embeddings == TiedEmbeddings::All {
+            let table = builder.table("embedding.weight", source_vocabulary, width);
+            (table, table)
+        } else {
+            let source = builder.table("source_embedding.weight", source_vocabulary, width);
+            (source, builder.table("target_embedding.weight", target_vocabulary, width))
+        };
+        let encoder = Encoder::new(builder, config, source_embedding);
+        let decoder = Decoder::new(builder, config);
+        let output = match config.tied_embeddings {
+            TiedEmbeddings::None => {
+                builder.matrix("output.weight", target_vocabulary, config.readout_width(), 1)
+            }
+            TiedEmbeddings::TargetOutput | TiedEmbeddings::All => target_embedding,
+        };
+        let output = (output, builder.vector("output.bias", target_vocabulary, 0..0));
+        Self { encoder, decoder, target_embedding, output }
+    }
 }
 
 impl RecurrentModel {
@@ -45,37 +81,26 @@ impl RecurrentModel {
         seed: u64,
     ) -> Result<Self> {
         config.check()?;
-        let one_table = config.tied_embeddings == TiedEmbeddings::All;
-        if one_table && source_vocabulary != target_vocabulary {
+        if config.tied_embeddings == TiedEmbeddings::All && source_vocabulary != target_vocabulary {
             return Err(ModelError::Config(format!(
                 "tied_embeddings = \"all\" needs one vocabulary for both sides (tokenizer.joint = true), found \
                  {source_vocabulary} and {target_vocabulary} entries"
             )));
         }
+        let mut counter = Builder::counting();
+        Parts::new(&mut counter, config, source_vocabulary, target_vocabulary);
+        if counter.count() > MAX_WEIGHTS {
+            return Err(ModelError::Config(format!(
+                "the network has {} weights, more than {MAX_WEIGHTS}; make embedding, encoder.hidden or decoder.hidden \
+                 smaller",
+                counter.count()
+            )));
+        }
         let mut builder = Builder::new(seed);
-        let width = config.embedding;
-        let (source_embedding, target_embedding) = if one_table {
-            let table = builder.table("embedding.weight", source_vocabulary, width);
-            (table, table)
-        } else {
-            let source = builder.table("source_embedding.weight", source_vocabulary, width);
-            (source, builder.table("target_embedding.weight", target_vocabulary, width))
-        };
-        let encoder = Encoder::new(&mut builder, config, source_embedding);
-        let decoder = Decoder::new(&mut builder, config);
-        let output = match config.tied_embeddings {
-            TiedEmbeddings::None => {
-                builder.matrix("output.weight", target_vocabulary, config.readout_width(), 1)
-            }
-            TiedEmbeddings::TargetOutput | TiedEmbeddings::All => target_embedding,
-        };
-        let output = (output, builder.vector("output.bias", target_vocabulary, 0..0));
+        let parts = Parts::new(&mut builder, config, source_vocabulary, target_vocabulary);
         Ok(Self {
             parameters: builder.finish(),
-            encoder,
-            decoder,
-            target_embedding,
-            output,
+            parts,
             target_vocabulary,
             dropout: config.dropout,
             word_dropout: config.word_dropout,
@@ -84,7 +109,7 @@ impl RecurrentModel {
 
     /// The embeddings of last tokens, `[tokens, width]`.
     fn embed(&self, pass: &Pass, tokens: &[u32]) -> Result<Var> {
-        let x = ops::embedding(pass.tape, pass.weight(self.target_embedding), tokens)?;
+        let x = ops::embedding(pass.tape, pass.weight(self.parts.target_embedding), tokens)?;
         pass.dropout(&pass.word_dropout(&x, self.word_dropout)?, self.dropout)
     }
 
@@ -95,16 +120,16 @@ impl RecurrentModel {
         let embeddings = self.embed(pass, &tokens)?;
         let width = embeddings.shape().last();
         let embeddings = ops::reshape(pass.tape, &embeddings, [steps, rows, width])?;
-        let projected = self.decoder.project(pass, &embeddings)?;
-        let mut state = self.decoder.start(pass, memory, &(0..rows).collect::<Vec<_>>())?;
-        let masks = self.decoder.masks(pass);
+        let projected = self.parts.decoder.project(pass, &embeddings)?;
+        let mut state = self.parts.decoder.start(pass, memory, &(0..rows).collect::<Vec<_>>())?;
+        let masks = self.parts.decoder.masks(pass);
         let (mut inputs, mut vectors) = (Vec::with_capacity(steps), Vec::with_capacity(steps));
         for time in 0..steps {
             let embedding = ops::slice(pass.tape, &embeddings, time)?;
             let projected = ops::slice(pass.tape, &projected, time)?;
             let rows = one_row_a_sentence(rows, time);
             let input = StepInput { embedding: &embedding, projected: Some(&projected), rows: &rows };
-            let step = self.decoder.step(pass, memory, &state, &input, &masks)?;
+            let step = self.parts.decoder.step(pass, memory, &state, &input, &masks)?;
             state = step.state;
             match step.vector {
                 Some(vector) => vectors.push(vector),
@@ -112,7 +137,7 @@ impl RecurrentModel {
             }
         }
         if vectors.is_empty() {
-            return self.decoder.readout(pass, &ReadoutInput::stack(pass, &inputs)?);
+            return self.parts.decoder.readout(pass, &ReadoutInput::stack(pass, &inputs)?);
         }
         Ok(ops::stack(pass.tape, &vectors)?)
     }
@@ -120,8 +145,8 @@ impl RecurrentModel {
     /// The same where some inputs are the model's own last predictions, through which no gradient flows.
     fn sampled(&self, pass: &Pass, memory: &DecoderMemory, target: &Padded, noise: Noise) -> Result<Var> {
         let rows = target.rows();
-        let mut state = self.decoder.start(pass, memory, &(0..rows).collect::<Vec<_>>())?;
-        let masks = self.decoder.masks(pass);
+        let mut state = self.parts.decoder.start(pass, memory, &(0..rows).collect::<Vec<_>>())?;
+        let masks = self.parts.decoder.masks(pass);
         let mut vectors: Vec<Var> = Vec::with_capacity(target.width);
         for time in 0..target.width {
             let mut tokens: Vec<u32> = last_tokens(target, time).collect();
@@ -137,11 +162,11 @@ impl RecurrentModel {
             let embedding = self.embed(pass, &tokens)?;
             let rows = one_row_a_sentence(rows, time);
             let input = StepInput { embedding: &embedding, projected: None, rows: &rows };
-            let step = self.decoder.step(pass, memory, &state, &input, &masks)?;
+            let step = self.parts.decoder.step(pass, memory, &state, &input, &masks)?;
             state = step.state;
             vectors.push(match step.vector {
                 Some(vector) => vector,
-                None => self.decoder.readout(pass, &step.readout)?,
+                None => self.parts.decoder.readout(pass, &step.readout)?,
             });
         }
         Ok(ops::stack(pass.tape, &vectors)?)
@@ -157,7 +182,7 @@ impl RecurrentModel {
     }
 
     fn logits(&self, pass: &Pass, vectors: &Var) -> Result<Var> {
-        let (weight, bias) = (pass.weight(self.output.0), pass.weight(self.output.1));
+        let (weight, bias) = (pass.weight(self.parts.output.0), pass.weight(self.parts.output.1));
         Ok(ops::linear(pass.tape, vectors, weight, Some(bias))?)
     }
 
@@ -172,21 +197,21 @@ impl Seq2Seq for RecurrentModel {
     }
 
     fn has_attention(&self) -> bool {
-        self.decoder.has_attention()
+        self.parts.decoder.has_attention()
     }
 
     fn encode(&self, run: &Run, source: &Padded) -> Result<Memory> {
         let weights = self.parameters.constants();
         let pass = Pass::new(run.tape, &weights, None);
-        let encoded = self.encoder.encode(&pass, source)?;
-        Ok(Layout::memory_to_list(self.decoder.memory(&pass, &encoded, &source.lengths)?))
+        let encoded = self.parts.encoder.encode(&pass, source)?;
+        Ok(Layout::memory_to_list(self.parts.decoder.memory(&pass, &encoded, &source.lengths)?))
     }
 
     fn start(&self, run: &Run, memory: &Memory, sentences: &[usize]) -> Result<State> {
         let weights = self.parameters.constants();
         let pass = Pass::new(run.tape, &weights, None);
-        let memory = self.decoder.layout().memory(memory).ok_or_else(Self::layout_error)?;
-        Ok(Layout::state_to_list(self.decoder.start(&pass, &memory, sentences)?))
+        let memory = self.parts.decoder.layout().memory(memory).ok_or_else(Self::layout_error)?;
+        Ok(Layout::state_to_list(self.parts.decoder.start(&pass, &memory, sentences)?))
     }
 
     fn step(
@@ -199,15 +224,16 @@ impl Seq2Seq for RecurrentModel {
     ) -> Result<StepOutput> {
         let weights = self.parameters.constants();
         let pass = Pass::new(run.tape, &weights, None).with_hook(run.hook);
-        let layout = self.decoder.layout();
+        let layout = self.parts.decoder.layout();
         let memory = layout.memory(memory).ok_or_else(Self::layout_error)?;
         let state: DecoderState = layout.state(state).ok_or_else(Self::layout_error)?;
         let embedding = self.embed(&pass, tokens)?;
         let input = StepInput { embedding: &embedding, projected: None, rows };
-        let step = self.decoder.step(&pass, &memory, &state, &input, &self.decoder.masks(&pass))?;
+        let step =
+            self.parts.decoder.step(&pass, &memory, &state, &input, &self.parts.decoder.masks(&pass))?;
         let vector = match step.vector {
             Some(vector) => vector,
-            None => self.decoder.readout(&pass, &step.readout)?,
+            None => self.parts.decoder.readout(&pass, &step.readout)?,
         };
         let log_probs = ops::log_softmax(run.tape, &self.logits(&pass, &vector)?)?.value().clone();
         let attention = step.attention.filter(|_| run.attention).map(|attention| SiteAttention {
@@ -220,9 +246,10 @@ impl Seq2Seq for RecurrentModel {
     }
 
     fn loss(&self, training: &Training, batch: &Batch) -> Result<LossOutput> {
-        let pass = Pass::new(training.tape, training.weights, training.noise.map(|noise| noise.key));
-        let encoded = self.encoder.encode(&pass, &batch.source)?;
-        let memory = self.decoder.memory(&pass, &encoded, &batch.source.lengths)?;
+        let pass = Pass::new(training.tape, training.weights, training.noise.map(|noise| noise.key))
+            .with_hook(training.hook);
+        let encoded = self.parts.encoder.encode(&pass, &batch.source)?;
+        let memory = self.parts.decoder.memory(&pass, &encoded, &batch.source.lengths)?;
         let vectors = match training.noise.filter(|noise| noise.sampling > 0.0) {
             Some(noise) => self.sampled(&pass, &memory, &batch.target, noise)?,
             None => self.teacher_forced(&pass, &memory, &batch.target)?,
@@ -238,7 +265,7 @@ impl Seq2Seq for RecurrentModel {
             label_smoothing: training.label_smoothing,
             factor: training.factor,
         };
-        let (weight, bias) = (pass.weight(self.output.0), pass.weight(self.output.1));
+        let (weight, bias) = (pass.weight(self.parts.output.0), pass.weight(self.parts.output.1));
         let output = ops::linear_cross_entropy(training.tape, &vectors, weight, Some(bias), targets)?;
         Ok(LossOutput {
             loss: output.loss,

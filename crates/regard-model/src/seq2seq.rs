@@ -144,6 +144,8 @@ pub struct Training<'a> {
     pub label_smoothing: f64,
     /// The loss is a sum over target tokens, times this.
     pub factor: f64,
+    /// Sees the scores, weights and contexts of every step, as values on the tape, and may replace them.
+    pub hook: Option<&'a dyn AttentionHook>,
 }
 
 /// The random part of a training step.

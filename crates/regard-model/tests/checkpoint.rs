@@ -1,4 +1,5 @@
 //! Models on disk: what is written is read back, what is damaged is refused by name, an exchange never leaves a hole.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::fs;
 use std::path::Path;

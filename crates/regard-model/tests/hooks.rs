@@ -1,4 +1,5 @@
 //! Attention as an output and interventions as an input: every model and every step.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use regard_model::{
     AttentionHook, HookCall, ModelConfig, Preset, RecurrentModel, Row, Run, Seq2Seq, StepOutput,

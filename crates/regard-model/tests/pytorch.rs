@@ -82,7 +82,8 @@ fn disagreements(case: &Value, batch: &Batch) -> Vec<String> {
     let weights = model.parameters().leaves(&tape);
     let number = |key: &str| case[key].as_f64().unwrap();
     let (label_smoothing, factor) = (number("label_smoothing"), number("factor"));
-    let training = Training { tape: &tape, weights: &weights, noise: None, label_smoothing, factor };
+    let training =
+        Training { tape: &tape, weights: &weights, noise: None, label_smoothing, factor, hook: None };
     let output = model.loss(&training, batch).unwrap();
     let mut found = Vec::new();
     let mut compare = |what: &str, ours: f64, theirs: f64| {

@@ -63,6 +63,7 @@ impl GradientInput<'_> {
                 noise: Some(noise),
                 label_smoothing: self.config.label_smoothing,
                 factor: 1.0 / tokens as f64,
+                hook: None,
             };
             let output = self.model.loss(&training, batch)?;
             sum.losses.push(f64::from(output.loss.value().item()));

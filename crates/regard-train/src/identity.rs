@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{OptimizerConfig, TrainingConfig};
 use crate::error::{Result, TrainError};
+use crate::sampling::SamplingConfig;
 
 /// What decides the order of the data, the noise, and the meaning of the stored memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,6 +25,12 @@ pub struct Identity {
     pub optimizer: OptimizerConfig,
     /// The decay of the moving average; 0 for none.
     pub ema: f64,
+    /// The probability mass that is spread evenly over the vocabulary.
+    pub label_smoothing: f64,
+    /// The norm that gradients are scaled down to; 0 for never.
+    pub clip_norm: f64,
+    /// How often the decoder reads its own words.
+    pub sampling: SamplingConfig,
 }
 
 impl Identity {
@@ -35,8 +42,19 @@ impl Identity {
             BatchSize::Sentences(limit) => format!("{limit} sentences"),
         };
         let (pairs_crc32c, pairs) = (checksum(pairs), pairs.len());
-        let TrainingConfig { accumulate, optimizer, ema, .. } = *config;
-        Self { seed, pairs, pairs_crc32c, batch, accumulate, optimizer, ema }
+        let TrainingConfig { accumulate, optimizer, ema, label_smoothing, clip_norm, sampling, .. } = *config;
+        Self {
+            seed,
+            pairs,
+            pairs_crc32c,
+            batch,
+            accumulate,
+            optimizer,
+            ema,
+            label_smoothing,
+            clip_norm,
+            sampling,
+        }
     }
 
     /// Refuses to go on as `now` what began as `self`.
@@ -57,7 +75,10 @@ impl Identity {
         differ("batch size", self.batch.clone(), now.batch.clone())?;
         differ("accumulate", self.accumulate.to_string(), now.accumulate.to_string())?;
         differ("optimizer", format!("{:?}", self.optimizer), format!("{:?}", now.optimizer))?;
-        differ("ema", self.ema.to_string(), now.ema.to_string())
+        differ("ema", self.ema.to_string(), now.ema.to_string())?;
+        differ("label_smoothing", self.label_smoothing.to_string(), now.label_smoothing.to_string())?;
+        differ("clip_norm", self.clip_norm.to_string(), now.clip_norm.to_string())?;
+        differ("sampling", format!("{:?}", self.sampling), format!("{:?}", now.sampling))
     }
 }
 

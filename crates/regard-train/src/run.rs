@@ -194,7 +194,11 @@ impl Trainer {
         };
         let verdict = validator.validate(&*self.model, step);
         let validation = verdict.map_err(|source| TrainError::Validation { step, source })?;
-        let best = self.progress.best.observe(validation.score, validation.higher_is_better, step);
+        // A run that ends between two validations keeps the best one before: who resumes it must find what an
+        // uninterrupted run would have kept.
+        let between = !step.is_multiple_of(self.config.validate_every) && self.progress.best.best.is_some();
+        let best =
+            !between && self.progress.best.observe(validation.score, validation.higher_is_better, step);
         self.schedule.observe(best);
         if let Some(directory) = self.directory.as_ref().filter(|_| best) {
             directory.save_best(self.model.parameters())?;

@@ -140,7 +140,8 @@ fn tidy(directory: &Path) -> std::io::Result<()> {
         let entry = entry?;
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        if !(name.starts_with('.') && name.ends_with(".tmp")) {
+        let ours = [".config.json", ".model.safetensors", ".training_log.jsonl", ".step-"];
+        if !(name.ends_with(".tmp") && ours.iter().any(|ours| name.starts_with(ours))) {
             continue;
         }
         if entry.file_type()?.is_dir() {

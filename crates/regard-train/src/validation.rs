@@ -61,10 +61,10 @@ impl Validation {
         Self { bleu: Some(bleu), score: bleu, higher_is_better: true, ..self }
     }
 
-    /// The verdict with an exposure gap, which now decides.
+    /// The verdict with an exposure gap. The loss still decides: a model that always writes the same has no gap.
     #[must_use]
     pub fn with_exposure_gap(self, gap: f64) -> Self {
-        Self { exposure_gap: Some(gap), score: gap, higher_is_better: false, ..self }
+        Self { exposure_gap: Some(gap), ..self }
     }
 }
 
@@ -119,8 +119,14 @@ impl LossValidator {
         let mut totals = Totals::default();
         for batch in &self.batches {
             let tape = Tape::inference(&self.threads);
-            let training =
-                Training { tape: &tape, weights: &weights, noise: None, label_smoothing: 0.0, factor: 1.0 };
+            let training = Training {
+                tape: &tape,
+                weights: &weights,
+                noise: None,
+                label_smoothing: 0.0,
+                factor: 1.0,
+                hook: None,
+            };
             let output = model.loss(&training, batch)?;
             totals.negative_log_likelihood += output.negative_log_likelihood;
             totals.tokens += output.tokens;

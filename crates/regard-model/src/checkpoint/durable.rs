@@ -81,7 +81,8 @@ pub(super) fn tidy(dir: &Path) -> Result<()> {
         let entry = entry.map_err(io)?;
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        if name.starts_with('.') && name.ends_with(UNFINISHED) {
+        let ours = [".config.json", ".model.safetensors"];
+        if ours.iter().any(|ours| name.strip_prefix(ours) == Some(UNFINISHED)) {
             remove(&entry.path()).map_err(io)?;
         }
     }

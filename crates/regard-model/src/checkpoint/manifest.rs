@@ -88,6 +88,9 @@ impl Manifest {
                 version.format_version
             )));
         }
+        if version.format_version == 0 {
+            return Err(damaged("has format version 0, which never was; the file was changed".to_owned()));
+        }
         serde_json::from_slice(&bytes).map_err(bad_json)
     }
 
@@ -122,8 +125,12 @@ impl Manifest {
 
     /// What the model is; its text files are checked.
     pub(super) fn info(self, dir: &Path) -> Result<ModelInfo> {
-        for name in self.files.keys().filter(|name| *name != super::WEIGHTS) {
-            self.check(dir, name)?;
+        // Every file that is read must be listed, whatever is listed besides.
+        let read = |stem: &str| ["tokenizer.json", "vocab.txt"].map(|part| format!("{stem}.{part}"));
+        let bpe = ["source.bpe", "target.bpe"].map(str::to_owned);
+        let bpe = bpe.into_iter().filter(|name| self.files.contains_key(name) || dir.join(name).exists());
+        for name in read("source").into_iter().chain(read("target")).chain(bpe) {
+            self.check(dir, &name)?;
         }
         let (source, target) = (Pipeline::load(dir, "source")?, Pipeline::load(dir, "target")?);
         let sizes = (source.vocabulary.len(), target.vocabulary.len());
@@ -144,12 +151,19 @@ impl Manifest {
         })
     }
 
-    /// The manifests while the file `name` is exchanged for `new_file`, and after.
-    pub(super) fn exchange(&self, info: &ModelInfo, name: &str, new_file: &Path) -> Result<(Self, Self)> {
+    /// The manifests while the file `name` is exchanged for `new_file`, and after. The first admits the file that is
+    /// there now, which an interrupted exchange may have left older than `files` says.
+    pub(super) fn exchange(
+        &self,
+        info: &ModelInfo,
+        dir: &Path,
+        name: &str,
+        new_file: &Path,
+    ) -> Result<(Self, Self)> {
         let mut after = Self { model: info.config.clone(), replacing: BTreeMap::new(), ..self.clone() };
-        let old = after.files.insert(name.to_owned(), FileRecord::of(&read(new_file)?));
+        after.files.insert(name.to_owned(), FileRecord::of(&read(new_file)?));
         let mut during = after.clone();
-        during.replacing.extend(old.map(|old| (name.to_owned(), old)));
+        during.replacing.insert(name.to_owned(), FileRecord::of(&read(&dir.join(name))?));
         Ok((during, after))
     }
 }

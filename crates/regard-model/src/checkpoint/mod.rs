@@ -74,7 +74,7 @@ pub fn replace(dir: &Path, info: &ModelInfo, parameters: &Parameters) -> Result<
     };
     let new_file = durable::temporary(&dir.join(WEIGHTS));
     write_tensors(&new_file, &named(parameters))?;
-    let (during, after) = old.exchange(info, WEIGHTS, &new_file)?;
+    let (during, after) = old.exchange(info, dir, WEIGHTS, &new_file)?;
     during.write(dir)?;
     durable::rename(&new_file, &dir.join(WEIGHTS))?;
     after.write(dir)

@@ -178,7 +178,7 @@ pub enum Metric {
     Loss,
     /// BLEU of beam output, the higher the better.
     Bleu,
-    /// Token accuracy under teacher forcing minus that in free running, the lower the better.
+    /// As `loss`, and token accuracy under teacher forcing minus that in free running is reported beside it.
     ExposureGap,
 }
 

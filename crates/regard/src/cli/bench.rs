@@ -43,8 +43,8 @@ struct TrainBench {
     #[arg(long, value_enum, default_value = "a")]
     shape: Shape,
     /// Steps that are measured
-    #[arg(long, default_value_t = 12, value_name = "N")]
-    steps: usize,
+    #[arg(long, default_value_t = 12, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    steps: u16,
     /// One JSON document
     #[arg(long)]
     json: bool,
@@ -82,8 +82,8 @@ fn train(args: &TrainBench) -> Result<()> {
     let mut trainer = Trainer::new(Box::new(model), config, 1, &threads)?;
     let batch = Batch { source: random_rows(1), target: random_rows(2), indices: (0..BATCH).collect() };
     let batches = [batch];
-    let mut times = Vec::with_capacity(args.steps);
-    for step in 0..WARM_UP + args.steps.max(1) {
+    let mut times = Vec::with_capacity(usize::from(args.steps));
+    for step in 0..WARM_UP + usize::from(args.steps) {
         let start = Instant::now();
         trainer.update(&batches)?;
         if step >= WARM_UP {

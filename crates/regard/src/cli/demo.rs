@@ -14,6 +14,7 @@ use regard_model::checkpoint;
 use regard_train::Trainer;
 use serde::Serialize;
 
+use super::failure::WrongCall;
 use super::output::{print, print_json, write};
 use super::progress::Progress;
 use super::settings::Settings;
@@ -61,6 +62,14 @@ pub(super) fn run(args: &DemoArgs) -> Result<()> {
         "looks at all of them again before every word it writes. Same size, {} updates each.",
         sizes.updates
     ));
+    for contestant in Contestant::BOTH {
+        let directory = args.out.join(contestant.name);
+        if directory.exists() && !directory.join("config.json").exists() {
+            let message =
+                format!("{} exists and is no model; name another directory with --out", directory.display());
+            return Err(WrongCall(message).into());
+        }
+    }
     let data = DemoData::new(args.seed, sizes);
     let mut models = Vec::new();
     let mut attention = None;

@@ -44,6 +44,8 @@ pub(super) struct TrainArgs {
 pub(super) fn run(args: &TrainArgs) -> Result<()> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
+        // The first one saves and ends; a second one, during a long validation perhaps, ends at once.
+        signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&stop))?;
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
     }
     let recipe = read_recipe(args)?;
@@ -52,6 +54,9 @@ pub(super) fn run(args: &TrainArgs) -> Result<()> {
     let mut trainer = if args.resume && RunDirectory::holds_run(&args.out) {
         resume(args, &recipe, &threads)?
     } else {
+        if args.resume {
+            args.settings.say(format_args!("{} holds no run: beginning one", args.out.display()));
+        }
         begin(args, &recipe, &text, &threads)?
     };
     let info = trainer.0;

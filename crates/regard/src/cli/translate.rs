@@ -115,6 +115,18 @@ pub(super) fn run(args: &TranslateArgs) -> Result<()> {
             "--format text has one line for each input line; use --format moses or jsonl with --n-best";
         return Err(WrongCall(message.to_owned()).into());
     }
+    if args.attention && format != Format::Jsonl {
+        return Err(WrongCall(
+            "--attention needs --format jsonl; --alignment soft writes weights as text".to_owned(),
+        )
+        .into());
+    }
+    if format == Format::Jsonl && args.alignment == AlignmentKind::Soft {
+        return Err(WrongCall(
+            "--alignment soft is for text; with --format jsonl use --attention".to_owned(),
+        )
+        .into());
+    }
     let search = SearchOptions {
         n_best: args.n_best,
         attention: args.attention || args.alignment != AlignmentKind::None,
