@@ -237,7 +237,7 @@ fn wrong_calls() {
 fn what_a_model_without_attention_cannot_do() {
     let model = fixed_vector_model();
     for option in ["--replace-unk", "--attention", "--alignment=hard"] {
-        let ran = regard_reading(&["translate", model, option], "the cat\n");
+        let ran = regard_reading(&["translate", model, "--format=jsonl", option], "the cat\n");
         assert_eq!(ran.out, b"");
         ran.fails_with(2, &["needs attention weights", "take a model with attention"]);
     }
