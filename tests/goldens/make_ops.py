@@ -61,7 +61,6 @@ def elementwise():
     case("sigmoid", [torch.tensor([-700.0, -30.0, -9.0, 0.0, 1 / 64, 9.0, 30.0, 700.0])], torch.sigmoid, "far out")
     case("add", [(5, 7), (5, 7)], torch.add)
     case("mul", [(5, 7), (5, 7)], torch.mul)
-    case("mul_column", [(5, 7), (5, 1)], torch.mul)
     case("scale", [(3, 5)], lambda x: -0.75 * x, factor=-0.75)
     case("affine", [(3, 5)], lambda x: 1 - x, factor=-1, offset=1)
     case("sum", [(3, 5)], torch.sum)

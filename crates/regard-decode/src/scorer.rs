@@ -20,6 +20,8 @@ pub struct Score {
     pub attention: Option<Vec<Vec<f32>>>,
     /// The scores that the weights were made from, in the same form.
     pub attention_scores: Option<Vec<Vec<f32>>>,
+    /// The number of source tokens, where only the first [`MAX_SOURCE_TOKENS`](crate::MAX_SOURCE_TOKENS) were read.
+    pub cut_from: Option<usize>,
 }
 
 impl Score {
@@ -96,6 +98,7 @@ impl From<Path> for Score {
             attention: path.attention_rows(),
             attention_scores: path.attention_scores(),
             token_log_probs: path.token_log_probs,
+            cut_from: None,
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::alignment::hard_alignment;
 use crate::error::{DecodeError, Result};
 use crate::hypothesis::Hypothesis;
 use crate::options::SearchOptions;
+use crate::path::Path;
 use crate::replace_unk::replace_unknown;
 use crate::scorer::Score;
 use crate::search::Decoding;
@@ -137,7 +138,8 @@ impl Translator {
         Ok(sources.into_iter().zip(found).map(|(source, list)| self.write(source, list, options)).collect())
     }
 
-    /// The probability of each target line given its source line, one result a pair, in order.
+    /// The probability of each target line given its source line, one result a pair, in order. A blank line that stays
+    /// blank has no tokens, as in a translation.
     ///
     /// # Errors
     /// As [`Decoding::score`], with sentences counted in `sources`; [`DecodeError::Options`] for batches of 0.
@@ -153,20 +155,24 @@ impl Translator {
         }
         check_batch_size(batch_size)?;
         let decoding = self.decoding();
-        let sources: Vec<Vec<u32>> = sources.iter().map(|line| self.read(line).ids).collect();
+        let sources: Vec<Source> = sources.iter().map(|line| self.read(line)).collect();
         let targets: Vec<Vec<u32>> = targets.iter().map(|line| self.target.encode(line)).collect();
-        let mut order: Vec<usize> = (0..sources.len()).collect();
-        order.sort_by_key(|&pair| (targets[pair].len(), sources[pair].len()));
-        let mut found: Vec<(usize, Score)> = Vec::with_capacity(sources.len());
+        let is_blank = |pair: usize| sources[pair].ids.is_empty() && targets[pair].is_empty();
+        let (blank, mut order): (Vec<usize>, Vec<usize>) =
+            (0..sources.len()).partition(|&pair| is_blank(pair));
+        order.sort_by_key(|&pair| (targets[pair].len(), sources[pair].ids.len()));
+        let mut found: Vec<(usize, Score)> =
+            blank.into_iter().map(|pair| (pair, Path::new(attention).into())).collect();
         for batch in order.chunks(batch_size) {
-            let source = Padded::from_sentences(batch.iter().map(|&pair| sources[pair].as_slice()));
+            let source = Padded::from_sentences(batch.iter().map(|&pair| sources[pair].ids.as_slice()));
             let target = Padded::from_sentences(batch.iter().map(|&pair| targets[pair].as_slice()));
             let scores =
                 decoding.score(&source, &target, attention).map_err(|error| error.in_whole(batch))?;
             found.extend(batch.iter().copied().zip(scores));
         }
         found.sort_by_key(|&(pair, _)| pair);
-        Ok(found.into_iter().map(|(_, score)| score).collect())
+        let cut = |(pair, score): (usize, Score)| Score { cut_from: sources[pair].cut_from, ..score };
+        Ok(found.into_iter().map(cut).collect())
     }
 
     fn check(&self, options: &TranslateOptions) -> Result<()> {

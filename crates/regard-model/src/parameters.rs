@@ -1,5 +1,7 @@
 //! The weights of a model: named tensors in a fixed order.
 
+use std::collections::BTreeMap;
+
 use regard_tensor::{Shape, Tape, Tensor, Var, random};
 
 use crate::error::{ModelError, Result};
@@ -81,23 +83,43 @@ impl Parameters {
     }
 }
 
-/// Makes weights, each drawn from its own name and the seed, so that one more weight changes no other.
+/// Where a [`Builder`] has weights from.
+enum Origin {
+    /// Each is drawn from its own name and this seed, so that one more weight changes no other.
+    Seed(u64),
+    /// Each is taken by its name.
+    Stored(BTreeMap<String, Tensor>),
+    /// They are counted and not made: nothing is allocated for a size that nobody has.
+    Nowhere,
+}
+
+/// Makes the weights of a network, in the order in which its parts ask for them.
 pub(crate) struct Builder {
-    seed: u64,
+    origin: Origin,
     parameters: Parameters,
-    /// Counts what it would make, and makes nothing.
-    counting: bool,
     count: usize,
+    /// The first weight that is not among the stored ones, or has another shape there.
+    problem: Option<ModelError>,
 }
 
 impl Builder {
+    /// Fresh weights.
     pub(crate) fn new(seed: u64) -> Self {
-        Self { seed, parameters: Parameters::default(), counting: false, count: 0 }
+        Self::from(Origin::Seed(seed))
     }
 
-    /// A builder that only counts weights: nothing is allocated for a size that nobody has.
+    /// Weights that are there already.
+    pub(crate) fn stored(weights: impl IntoIterator<Item = (String, Tensor)>) -> Self {
+        Self::from(Origin::Stored(weights.into_iter().collect()))
+    }
+
+    /// A builder that only counts weights.
     pub(crate) fn counting() -> Self {
-        Self { counting: true, ..Self::new(0) }
+        Self::from(Origin::Nowhere)
+    }
+
+    fn from(origin: Origin) -> Self {
+        Self { origin, parameters: Parameters::default(), count: 0, problem: None }
     }
 
     /// The weights that were asked for.
@@ -105,8 +127,19 @@ impl Builder {
         self.count
     }
 
-    pub(crate) fn finish(self) -> Parameters {
-        self.parameters
+    /// The weights.
+    ///
+    /// # Errors
+    /// Where stored weights are not those that were asked for.
+    pub(crate) fn finish(self) -> Result<Parameters> {
+        match (self.problem, self.origin) {
+            (Some(problem), _) => Err(problem),
+            (None, Origin::Stored(left)) if !left.is_empty() => {
+                let names: Vec<_> = left.into_keys().collect();
+                Err(ModelError::Config(format!("this model has no weight \"{}\"", names.join("\", \""))))
+            }
+            _ => Ok(self.parameters),
+        }
     }
 
     /// A `[out, in]` map of `blocks` gates, uniform within ±√(6 / (in + out of one gate)) (Glorot & Bengio 2010).
@@ -122,18 +155,7 @@ impl Builder {
 
     /// A vector with the entries of `range` one, the others zero.
     pub(crate) fn vector(&mut self, name: &str, size: usize, ones: std::ops::Range<usize>) -> ParameterId {
-        self.count = self.count.saturating_add(size);
-        if self.counting {
-            return ParameterId(0);
-        }
-        self.add(
-            name,
-            Tensor::build([size], |values| {
-                for (index, value) in values.iter_mut().enumerate() {
-                    *value = f32::from(u8::from(ones.contains(&index)));
-                }
-            }),
-        )
+        self.add(name, [size].into(), |_, index| f32::from(u8::from(ones.contains(&index))))
     }
 
     /// A vector drawn like one row of a matrix.
@@ -142,22 +164,34 @@ impl Builder {
     }
 
     fn uniform(&mut self, name: &str, shape: Shape, limit: f64) -> ParameterId {
-        self.count = self.count.saturating_add(shape.len());
-        if self.counting {
-            return ParameterId(0);
-        }
-        let key = name.bytes().fold(self.seed, |key, byte| random::mix(key, u64::from(byte)));
-        self.add(
-            name,
-            Tensor::build(shape, |values| {
-                for (index, value) in values.iter_mut().enumerate() {
-                    *value = ((random::unit(key, index as u64) * 2.0 - 1.0) * limit) as f32;
-                }
-            }),
-        )
+        self.add(name, shape, |key, index| ((random::unit(key, index as u64) * 2.0 - 1.0) * limit) as f32)
     }
 
-    fn add(&mut self, name: &str, value: Tensor) -> ParameterId {
+    /// A weight whose fresh values are a function of the key of its name and their place.
+    fn add(&mut self, name: &str, shape: Shape, fresh: impl Fn(u64, usize) -> f32) -> ParameterId {
+        self.count = self.count.saturating_add(shape.len());
+        let value = match &mut self.origin {
+            Origin::Nowhere => return ParameterId(0),
+            Origin::Seed(seed) => {
+                let key = name.bytes().fold(*seed, |key, byte| random::mix(key, u64::from(byte)));
+                Tensor::build(shape, |values| {
+                    for (index, value) in values.iter_mut().enumerate() {
+                        *value = fresh(key, index);
+                    }
+                })
+            }
+            Origin::Stored(weights) => match weights.remove(name) {
+                Some(value) if value.shape() == shape => value,
+                found => {
+                    let found = found.map_or("is missing".to_owned(), |value| {
+                        format!("has the shape {} in place of {shape}", value.shape())
+                    });
+                    let problem = ModelError::Config(format!("weight \"{name}\" {found}"));
+                    self.problem.get_or_insert(problem);
+                    return ParameterId(0);
+                }
+            },
+        };
         self.parameters.names.push(name.to_owned());
         self.parameters.values.push(value);
         ParameterId(self.parameters.values.len() - 1)

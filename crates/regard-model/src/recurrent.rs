@@ -1,7 +1,7 @@
 //! The recurrent encoder-decoder, behind the trait that all families share.
 
 use regard_tensor::ops::{self, Targets};
-use regard_tensor::{Var, random};
+use regard_tensor::{Tensor, Var, random};
 use regard_text::{Batch, Padded, special_tokens};
 
 use crate::attention::AttentionSite;
@@ -80,6 +80,28 @@ impl RecurrentModel {
         target_vocabulary: usize,
         seed: u64,
     ) -> Result<Self> {
+        Self::build(config, source_vocabulary, target_vocabulary, Builder::new(seed))
+    }
+
+    /// A model with weights that are there already.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new); where a weight is missing, has another shape or is not one of such a model.
+    pub fn with_weights(
+        config: &ModelConfig,
+        source_vocabulary: usize,
+        target_vocabulary: usize,
+        weights: impl IntoIterator<Item = (String, Tensor)>,
+    ) -> Result<Self> {
+        Self::build(config, source_vocabulary, target_vocabulary, Builder::stored(weights))
+    }
+
+    fn build(
+        config: &ModelConfig,
+        source_vocabulary: usize,
+        target_vocabulary: usize,
+        mut builder: Builder,
+    ) -> Result<Self> {
         config.check()?;
         if config.tied_embeddings == TiedEmbeddings::All && source_vocabulary != target_vocabulary {
             return Err(ModelError::Config(format!(
@@ -96,10 +118,9 @@ impl RecurrentModel {
                 counter.count()
             )));
         }
-        let mut builder = Builder::new(seed);
         let parts = Parts::new(&mut builder, config, source_vocabulary, target_vocabulary);
         Ok(Self {
-            parameters: builder.finish(),
+            parameters: builder.finish()?,
             parts,
             target_vocabulary,
             dropout: config.dropout,

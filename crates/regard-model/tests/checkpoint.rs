@@ -7,6 +7,7 @@ use std::path::Path;
 use regard_model::checkpoint::{self, ModelInfo};
 use regard_model::{Preset, Seq2Seq};
 use regard_text::{Normalizer, Pipeline, Tokenizer};
+use sha2::{Digest, Sha256};
 
 fn info() -> ModelInfo {
     let side = |lines: [&str; 2]| Pipeline::build(Normalizer::None, Tokenizer::Word, lines, None, 1);
@@ -108,6 +109,20 @@ fn a_newer_format_is_refused_by_name() {
 }
 
 #[test]
+fn a_changed_configuration_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    saved(dir.path(), 1);
+    let path = dir.path().join("config.json");
+    let whole = fs::read_to_string(&path).unwrap();
+    for (old, new) in [("\"en\"", "\"eo\""), ("\"dropout\": 0", "\"dropout\": 1"), ("\n", " \n")] {
+        assert!(whole.contains(old), "{whole}");
+        fs::write(&path, whole.replacen(old, new, 1)).unwrap();
+        let message = refusal(dir.path());
+        assert!(message.contains("config.json: was changed"), "{message}");
+    }
+}
+
+#[test]
 fn p11_an_exchange_can_be_cut_at_any_moment() {
     let dir = tempfile::tempdir().unwrap();
     let old = saved(dir.path(), 1);
@@ -123,6 +138,10 @@ fn p11_an_exchange_can_be_cut_at_any_moment() {
     let mut between: serde_json::Value = serde_json::from_slice(&new_config).unwrap();
     let old_json: serde_json::Value = serde_json::from_slice(&old_config).unwrap();
     between["replacing"] = serde_json::json!({"model.safetensors": old_json["files"]["model.safetensors"]});
+    between["config_sha256"] = "".into();
+    let digest = Sha256::digest(between.to_string());
+    between["config_sha256"] =
+        digest.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}")).into();
     fs::write(dir.path().join("config.json"), between.to_string()).unwrap();
     for (file, model) in [(&old_weights, &old), (&new_weights, &new)] {
         fs::write(dir.path().join("model.safetensors"), file).unwrap();

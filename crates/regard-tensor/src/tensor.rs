@@ -169,16 +169,6 @@ impl<T: Element> Tensor<T> {
         }))
     }
 
-    /// The same numbers as another kind of element.
-    #[must_use]
-    pub fn cast<U: Element>(&self) -> Tensor<U> {
-        Tensor::build(self.shape, |out| {
-            for (to, from) in out.iter_mut().zip(self.values()) {
-                *to = U::from_f64(from.to_f64());
-            }
-        })
-    }
-
     /// This `[out, in]` weight as the right side of `x · Wᵀ`; packed once as long as the values stay.
     pub(crate) fn packed(&self, threads: &Threads) -> Arc<Packed<T>> {
         let pack = || {

@@ -48,7 +48,6 @@ fn arithmetic() {
     check(&[&[3, 5], &[3, 5]], |tape, x| ops::add(tape, &x[0], &x[1]));
     check(&[&[3, 5], &[3, 5]], |tape, x| ops::mul(tape, &x[0], &x[1]));
     check(&[&[3, 5]], |tape, x| ops::mul(tape, &x[0], &x[0]));
-    check(&[&[3, 5], &[3, 1]], |tape, x| ops::mul_column(tape, &x[0], &x[1]));
     check(&[&[3, 5]], |tape, x| ops::scale(tape, &x[0], -1.75));
     check(&[&[3, 5]], |tape, x| ops::affine(tape, &x[0], -1.0, 1.0));
     check(&[&[3, 5]], |tape, x| ops::sum(tape, &x[0]));

@@ -86,7 +86,6 @@ fn arithmetic<T: Element>(tape: &Tape<T>, op: &str, arguments: &Value, x: &[Var<
         "sigmoid" => ops::sigmoid(tape, &x[0]),
         "add" => ops::add(tape, &x[0], &x[1]),
         "mul" => ops::mul(tape, &x[0], &x[1]),
-        "mul_column" => ops::mul_column(tape, &x[0], &x[1]),
         "scale" => ops::scale(tape, &x[0], number("factor")),
         "affine" => ops::affine(tape, &x[0], number("factor"), number("offset")),
         "sum" => ops::sum(tape, &x[0]),

@@ -9,7 +9,7 @@ use std::io;
 #[non_exhaustive]
 pub enum TextError {
     /// A file could not be opened or read (also: a damaged `.gz` or `.zst`).
-    #[error("cannot read {file} (after line {line}): {source}")]
+    #[error("{file}: cannot be read after line {line}: {source}")]
     Read {
         /// The file, or `standard input`.
         file: String,

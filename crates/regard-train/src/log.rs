@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+use regard_model::checkpoint;
 use serde::Serialize;
 
 use crate::error::{Result, io_error};
@@ -64,15 +65,8 @@ impl TrainingLog {
     pub fn open(directory: &Path, keep: u64) -> Result<Self> {
         let path = directory.join(LOG_FILE);
         let kept = kept_lines(&path, keep)?;
-        let aside = directory.join(".training_log.jsonl.tmp");
-        let write = |kept: &[u8]| {
-            let mut file = File::create(&aside)?;
-            file.write_all(kept)?;
-            file.sync_all()?;
-            fs::rename(&aside, &path)?;
-            File::options().append(true).open(&path)
-        };
-        let file = write(&kept).map_err(io_error(&path))?;
+        checkpoint::write_file(&path, &kept)?;
+        let file = File::options().append(true).open(&path).map_err(io_error(&path))?;
         Ok(Self { path, file })
     }
 

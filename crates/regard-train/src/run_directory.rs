@@ -7,6 +7,7 @@ use regard_model::checkpoint::{self, ModelInfo};
 use regard_model::{Parameters, Seq2Seq};
 
 use crate::error::{Result, TrainError, io_error};
+use crate::log::LOG_FILE;
 use crate::training_state::TrainingState;
 
 const CHECKPOINTS: &str = "checkpoints";
@@ -41,10 +42,8 @@ impl RunDirectory {
     pub(crate) fn prepare(&self) -> Result<()> {
         let checkpoints = self.path.join(CHECKPOINTS);
         fs::create_dir_all(&checkpoints).map_err(io_error(&checkpoints))?;
-        for directory in [&self.path, &checkpoints] {
-            tidy(directory).map_err(io_error(directory))?;
-        }
-        Ok(())
+        checkpoint::tidy(&self.path, &["config.json", "model.safetensors", LOG_FILE])?;
+        Ok(checkpoint::tidy(&checkpoints, &["step-"])?)
     }
 
     /// Writes a checkpoint whole, then removes all but the newest `keep`. Those of later steps, which a run that fell
@@ -133,22 +132,4 @@ pub fn checkpoints(run: &Path) -> Result<Vec<(u64, PathBuf)>> {
     }
     found.sort();
     Ok(found)
-}
-
-fn tidy(directory: &Path) -> std::io::Result<()> {
-    for entry in fs::read_dir(directory)? {
-        let entry = entry?;
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        let ours = [".config.json", ".model.safetensors", ".training_log.jsonl", ".step-"];
-        if !(name.ends_with(".tmp") && ours.iter().any(|ours| name.starts_with(ours))) {
-            continue;
-        }
-        if entry.file_type()?.is_dir() {
-            fs::remove_dir_all(entry.path())?;
-        } else {
-            fs::remove_file(entry.path())?;
-        }
-    }
-    Ok(())
 }

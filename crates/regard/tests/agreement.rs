@@ -25,7 +25,7 @@ fn entries(record: &Value) -> &Vec<Value> {
 #[test]
 fn the_score_of_every_entry_is_its_log_prob() {
     for model in [attention_model(), fixed_vector_model()] {
-        let source = source();
+        let source = source() + "\n";
         // Short enough that a hardly trained model does not run into the limit.
         let found = translate(model, &["--format", "jsonl", "--n-best", "5", "--max-length", "60"], &source);
         let (mut sources, mut targets, mut expected) = (String::new(), String::new(), Vec::new());

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 use common::{
-    Place, assert_same_run, attention_model, fixed_vector_model, json, regard, regard_reading, train,
+    Place, assert_same_run, attention_model, edit_config, fixed_vector_model, regard, regard_reading, train,
     translate, tree,
 };
 
@@ -290,10 +290,7 @@ fn configurations_that_do_not_fit() {
     let place = Place::new();
     let edited = |name: &str, edit: &dyn Fn(&mut serde_json::Value)| {
         let copy = place.copy_of(attention_model(), name);
-        let path = format!("{copy}/config.json");
-        let mut config = json(&fs::read_to_string(&path).unwrap());
-        edit(&mut config);
-        fs::write(path, config.to_string()).unwrap();
+        edit_config(&copy, edit);
         regard(&["translate", &copy])
     };
     edited("newer", &|config| config["format_version"] = 2.into())
@@ -355,7 +352,12 @@ fn results_stay_where_the_next_call_fails() {
     let codes = place.write("codes", "#version: 0.2\nt h\n");
     regard(&["tokenizer", "encode", "--codes", &gone, "-o", &result]).fails(1);
     regard(&["tokenizer", "encode", "--codes", &codes, "-i", &gone, "-o", &result]).fails(1);
+    // Lines that were done before the bad one do not take the place of a whole result.
+    let bad = place.write("bad", b"the cat\n\xff\n");
+    regard(&["translate", model, "-i", &bad, "-o", &result]).fails_with(1, &["bad:2"]);
     assert_eq!(fs::read_to_string(&result).unwrap(), "good\n");
+    let left = |name: &std::path::PathBuf| name.extension().is_some_and(|end| end == "tmp");
+    assert!(!tree(&place.at(".")).keys().any(left));
     // A file that is read and written at once would be empty before its first line was read.
     let link = place.at("./result");
     for call in [["translate", model].as_slice(), &["tokenizer", "encode", "--codes", &codes]] {

@@ -71,18 +71,19 @@ pub(super) fn rename(from: &Path, to: &Path) -> Result<()> {
     File::open(parent).and_then(|parent| parent.sync_all()).map_err(io)
 }
 
-/// Removes what an interrupted write left in a directory.
-pub(super) fn tidy(dir: &Path) -> Result<()> {
+/// Removes what interrupted writes have left in a directory: the unfinished files and directories whose names were to
+/// begin with one of `stems`.
+///
+/// # Errors
+/// Where the directory cannot be read or something in it not be removed.
+pub fn tidy(dir: &Path, stems: &[&str]) -> Result<()> {
     let io = |source| ModelError::Io { path: dir.to_owned(), source };
-    if !dir.exists() {
-        return fs::create_dir_all(dir).map_err(io);
-    }
     for entry in fs::read_dir(dir).map_err(io)? {
         let entry = entry.map_err(io)?;
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        let ours = [".config.json", ".model.safetensors"];
-        if ours.iter().any(|ours| name.strip_prefix(ours) == Some(UNFINISHED)) {
+        let unfinished = name.strip_prefix('.').and_then(|name| name.strip_suffix(UNFINISHED));
+        if unfinished.is_some_and(|name| stems.iter().any(|stem| name.starts_with(stem))) {
             remove(&entry.path()).map_err(io)?;
         }
     }

@@ -1,4 +1,4 @@
-//! `config.json`: what the model is, and the size and digest of its other files.
+//! `config.json`: what the model is, and the size and digest of every file, itself included.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,12 +14,15 @@ use crate::error::{ModelError, Result};
 
 /// The format that this version writes, and the newest that it reads.
 const FORMAT_VERSION: u32 = 1;
-const NAME: &str = "config.json";
+/// The file of the manifest.
+pub(super) const NAME: &str = "config.json";
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Manifest {
     format_version: u32,
+    /// SHA-256 of this file as it is without these digits; see [`seal`].
+    config_sha256: String,
     /// The version of Regard that wrote it.
     regard_version: String,
     source_language: String,
@@ -42,9 +45,7 @@ struct FileRecord {
 
 impl FileRecord {
     fn of(bytes: &[u8]) -> Self {
-        let hex = |digits: String, byte: &u8| digits + &format!("{byte:02x}");
-        let sha256 = Sha256::digest(bytes).iter().fold(String::new(), hex);
-        Self { bytes: bytes.len() as u64, sha256 }
+        Self { bytes: bytes.len() as u64, sha256: sha256(bytes) }
     }
 }
 
@@ -54,6 +55,7 @@ impl Manifest {
         let record = |name: &String| Ok((name.clone(), FileRecord::of(&read(&dir.join(name))?)));
         Ok(Self {
             format_version: FORMAT_VERSION,
+            config_sha256: String::new(),
             regard_version: env!("CARGO_PKG_VERSION").to_owned(),
             source_language: info.source_language.clone(),
             target_language: info.target_language.clone(),
@@ -67,31 +69,38 @@ impl Manifest {
 
     pub(super) fn write(&self, dir: &Path) -> Result<()> {
         let path = dir.join(NAME);
-        let json = serde_json::to_string_pretty(self)
+        let unsealed = Self { config_sha256: String::new(), ..self.clone() };
+        let json = serde_json::to_string_pretty(&unsealed)
             .map_err(|error| ModelError::Damaged { path: path.clone(), reason: error.to_string() })?;
-        durable::write_file(&path, (json + "\n").as_bytes())
+        durable::write_file(&path, seal(&(json + "\n")).as_bytes())
     }
 
     pub(super) fn read(dir: &Path) -> Result<Self> {
         #[derive(Deserialize)]
-        struct Version {
+        struct Head {
             format_version: u32,
+            #[serde(default)]
+            config_sha256: String,
         }
         let path = dir.join(NAME);
-        let bytes = read(&path)?;
         let damaged = |reason: String| ModelError::Damaged { path: path.clone(), reason };
         let bad_json = |error: serde_json::Error| damaged(format!("is not a model's configuration: {error}"));
-        let version: Version = serde_json::from_slice(&bytes).map_err(bad_json)?;
-        if version.format_version > FORMAT_VERSION {
+        let text =
+            String::from_utf8(read(&path)?).map_err(|error| damaged(format!("is not text: {error}")))?;
+        let head: Head = serde_json::from_str(&text).map_err(bad_json)?;
+        if head.format_version > FORMAT_VERSION {
             return Err(damaged(format!(
                 "has format version {}, this program reads up to {FORMAT_VERSION}; use a newer regard",
-                version.format_version
+                head.format_version
             )));
         }
-        if version.format_version == 0 {
-            return Err(damaged("has format version 0, which never was; the file was changed".to_owned()));
+        if sha256(text.replace(&head.config_sha256, "").as_bytes()) != head.config_sha256 {
+            return Err(damaged(
+                "was changed: its digest is not its config_sha256; restore it, or use a directory under checkpoints/"
+                    .to_owned(),
+            ));
         }
-        serde_json::from_slice(&bytes).map_err(bad_json)
+        serde_json::from_str(&text).map_err(bad_json)
     }
 
     /// The bytes of a file, where it is the one that this manifest means.
@@ -166,6 +175,16 @@ impl Manifest {
         during.replacing.insert(name.to_owned(), FileRecord::of(&read(&dir.join(name))?));
         Ok((during, after))
     }
+}
+
+/// Puts the digest of a text into its empty `config_sha256`.
+fn seal(text: &str) -> String {
+    let sealed = format!("\"config_sha256\": \"{}\"", sha256(text.as_bytes()));
+    text.replacen("\"config_sha256\": \"\"", &sealed, 1)
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::new(), |digits, byte| digits + &format!("{byte:02x}"))
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {

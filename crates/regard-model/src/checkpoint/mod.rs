@@ -6,8 +6,9 @@
 mod durable;
 mod manifest;
 
-pub use durable::{write_directory, write_file};
+pub use durable::{tidy, write_directory, write_file};
 
+use std::fs;
 use std::path::Path;
 
 use regard_tensor::{Shape, Tensor};
@@ -19,7 +20,7 @@ use crate::error::{ModelError, Result};
 use crate::parameters::Parameters;
 use crate::recurrent::RecurrentModel;
 use crate::seq2seq::Seq2Seq;
-use manifest::Manifest;
+use manifest::{Manifest, NAME};
 
 /// The file of the weights.
 const WEIGHTS: &str = "model.safetensors";
@@ -48,6 +49,15 @@ impl ModelInfo {
         let (source, target) = (self.source.vocabulary.len(), self.target.vocabulary.len());
         Ok(Box::new(RecurrentModel::new(&self.config, source, target, seed)?))
     }
+
+    /// A network of this kind with these weights.
+    ///
+    /// # Errors
+    /// Where the configuration is impossible or the weights are not those of such a network.
+    pub fn restore(&self, weights: Vec<(String, Tensor)>) -> Result<Box<dyn Seq2Seq>> {
+        let (source, target) = (self.source.vocabulary.len(), self.target.vocabulary.len());
+        Ok(Box::new(RecurrentModel::with_weights(&self.config, source, target, weights)?))
+    }
 }
 
 /// Writes a model into a directory that exists and holds none; see [`write_directory`] for doing so at once.
@@ -68,7 +78,8 @@ pub fn save(dir: &Path, info: &ModelInfo, parameters: &Parameters) -> Result<()>
 /// # Errors
 /// Where a file cannot be written; the old model is then still there.
 pub fn replace(dir: &Path, info: &ModelInfo, parameters: &Parameters) -> Result<()> {
-    durable::tidy(dir)?;
+    fs::create_dir_all(dir).map_err(|source| ModelError::Io { path: dir.to_owned(), source })?;
+    tidy(dir, &[NAME, WEIGHTS])?;
     let Ok(old) = Manifest::read(dir) else {
         return save(dir, info, parameters);
     };
@@ -88,23 +99,11 @@ pub fn load(dir: &Path) -> Result<(ModelInfo, Box<dyn Seq2Seq>)> {
     let manifest = Manifest::read(dir)?;
     let weights = manifest.check(dir, WEIGHTS)?;
     let info = manifest.info(dir)?;
-    let mut network = info.build(0)?;
-    let parameters = network.parameters_mut();
     let path = dir.join(WEIGHTS);
-    let tensors = read_tensors(&path, &weights)?;
-    if tensors.len() != parameters.names().len() {
-        let reason = format!(
-            "holds {} weights where config.json describes {}; the file belongs to another model",
-            tensors.len(),
-            parameters.names().len()
-        );
-        return Err(ModelError::Damaged { path, reason });
-    }
-    for (name, tensor) in tensors {
-        parameters
-            .set(&name, tensor)
-            .map_err(|error| ModelError::Damaged { path: path.clone(), reason: error.to_string() })?;
-    }
+    let network = info.restore(read_tensors(&path, &weights)?).map_err(|error| {
+        let reason = format!("does not fit config.json ({error}): it belongs to another model");
+        ModelError::Damaged { path, reason }
+    })?;
     Ok((info, network))
 }
 

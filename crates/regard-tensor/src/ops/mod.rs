@@ -49,7 +49,7 @@ pub use log_softmax::log_softmax;
 pub use lstm_cell::lstm_cell;
 pub use masked_softmax::{Span, masked_softmax};
 pub use maxout::maxout;
-pub use mul::{mul, mul_column};
+pub use mul::mul;
 pub use reshape::reshape;
 pub use scale::{affine, scale};
 pub use select_rows::select_rows;

@@ -78,7 +78,7 @@ pub(super) fn run(args: &CurveArgs) -> Result<()> {
             output.line(&bucket_line(bucket))?;
         }
     }
-    output.flush()
+    output.finish()
 }
 
 /// The picture: buckets that have lines, one curve a system.

@@ -171,7 +171,7 @@ fn show(reports: &[Report]) -> Result<()> {
             output.line(&bucket_line(bucket))?;
         }
     }
-    output.flush()
+    output.finish()
 }
 
 /// A bucket as a line of a table: source words, lines, BLEU.

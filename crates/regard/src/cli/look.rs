@@ -138,6 +138,9 @@ fn free(args: &LookArgs, translator: &Translator, hook: Option<&dyn AttentionHoo
     let options = TranslateOptions { search, ..TranslateOptions::default() };
     let mut translations = translator.translate_with(&[args.text.as_str()], &options, hook, None)?;
     let translation = translations.pop().context("no translation")?;
+    if let Some(tokens) = translation.cut_from {
+        args.settings.say_cut(1, tokens);
+    }
     let best = translation.candidates.first().context("no translation")?;
     Ok(Seen {
         target_tokens: best.row_labels(),

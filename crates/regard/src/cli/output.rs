@@ -1,6 +1,7 @@
-//! Results out: a file written as it grows, or standard output; and pictures.
+//! Results out: standard output, or files that are there whole or not at all; and pictures.
 
-use std::fs::File;
+use std::ffi::OsString;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -12,20 +13,23 @@ use super::failure::WrongCall;
 pub(super) struct Output {
     name: String,
     writer: BufWriter<Box<dyn Write>>,
+    unfinished: Option<Unfinished>,
 }
 
 impl Output {
-    /// A file; `-` or nothing is standard output.
+    /// A file; `-` or nothing is standard output. What stood in the file stays there until [`finish`](Self::finish).
     pub(super) fn open(path: Option<&PathBuf>) -> Result<Self> {
-        let (name, writer): (String, Box<dyn Write>) = match path.filter(|path| path.as_os_str() != "-") {
-            None => ("standard output".to_owned(), Box::new(io::stdout())),
-            Some(path) => {
-                let name = path.display().to_string();
-                let file = File::create(path).with_context(|| format!("{name}: cannot be written"))?;
-                (name, Box::new(file))
-            }
+        let Some(path) = path.filter(|path| path.as_os_str() != "-") else {
+            let writer: Box<dyn Write> = Box::new(io::stdout());
+            return Ok(Self {
+                name: "standard output".to_owned(),
+                writer: BufWriter::new(writer),
+                unfinished: None,
+            });
         };
-        Ok(Self { name, writer: BufWriter::new(writer) })
+        let name = path.display().to_string();
+        let (file, unfinished) = create(path).with_context(|| format!("{name}: cannot be written"))?;
+        Ok(Self { name, writer: BufWriter::new(Box::new(file)), unfinished })
     }
 
     pub(super) fn line(&mut self, line: &str) -> Result<()> {
@@ -38,6 +42,62 @@ impl Output {
         let name = &self.name;
         self.writer.flush().with_context(|| format!("{name}: cannot be written"))
     }
+
+    /// Everything is written: a file takes its name.
+    pub(super) fn finish(mut self) -> Result<()> {
+        self.flush()?;
+        match self.unfinished.take() {
+            Some(unfinished) => {
+                unfinished.finish().with_context(|| format!("{}: cannot be written", self.name))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// A file that is written beside the one whose place it will take; where that does not come about, it goes away.
+struct Unfinished {
+    aside: PathBuf,
+    path: PathBuf,
+    done: bool,
+}
+
+impl Unfinished {
+    fn finish(mut self) -> io::Result<()> {
+        fs::rename(&self.aside, &self.path)?;
+        self.done = true;
+        Ok(())
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        if !self.done {
+            // There is already an error to report, and this one is no news beside it.
+            let _ = fs::remove_file(&self.aside);
+        }
+    }
+}
+
+/// Opens a file to be written aside. Devices, pipes and files in closed directories are written where they are.
+fn create(path: &Path) -> io::Result<(File, Option<Unfinished>)> {
+    // A link stays a link: what it names is replaced.
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let old = path.metadata().ok();
+    if old.as_ref().is_some_and(|old| !old.is_file() || old.permissions().readonly()) {
+        return Ok((File::create(&path)?, None));
+    }
+    let mut name = OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".{}.tmp", std::process::id()));
+    let aside = path.with_file_name(name);
+    let Ok(file) = File::create(&aside) else {
+        return Ok((File::create(&path)?, None));
+    };
+    if let Some(old) = old {
+        file.set_permissions(old.permissions())?;
+    }
+    Ok((file, Some(Unfinished { aside, path, done: false })))
 }
 
 /// Refuses to write over the file that is read: it would be empty before its first line was there.
@@ -62,7 +122,7 @@ pub(super) fn tell(message: impl std::fmt::Display) {
 pub(super) fn print(text: &str) -> Result<()> {
     let mut output = Output::open(None)?;
     output.line(text)?;
-    output.flush()
+    output.finish()
 }
 
 /// Prints a value as one JSON document.
@@ -72,5 +132,10 @@ pub(super) fn print_json(value: &impl serde::Serialize) -> Result<()> {
 
 /// Writes a picture or report.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    std::fs::write(path, bytes).with_context(|| format!("{}: cannot be written", path.display()))
+    let write = || {
+        let (mut file, unfinished) = create(path)?;
+        file.write_all(bytes)?;
+        unfinished.map_or(Ok(()), Unfinished::finish)
+    };
+    write().with_context(|| format!("{}: cannot be written", path.display()))
 }

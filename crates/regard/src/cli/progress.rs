@@ -83,10 +83,12 @@ impl Observer for Progress {
                 self.bar.reset_eta();
                 let wall_time =
                     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64());
-                self.events = self
-                    .directory
-                    .as_ref()
-                    .and_then(|directory| EventFile::create(directory, wall_time, *step).ok());
+                let created = self.directory.as_ref().map(|dir| EventFile::create(dir, wall_time, *step));
+                self.events = created.and_then(|created| {
+                    created
+                        .map_err(|error| self.say(&format!("there will be no TensorBoard file: {error}")))
+                        .ok()
+                });
             }
             Event::Updated(update) => {
                 self.window.0 += update.tokens;

@@ -11,7 +11,7 @@ use super::output::{Output, print_json};
 use super::settings::Settings;
 
 /// The log-probability of each target line given its source line: natural logarithm, summed over its tokens and the
-/// end symbol.
+/// end symbol. A blank line that stays blank has no tokens: the model is not asked.
 ///
 /// Example: regard score model --src test.en --tgt test.fr
 #[derive(Args)]
@@ -57,6 +57,10 @@ pub(super) fn run(args: &ScoreArgs) -> Result<()> {
     let source_lines: Vec<&str> = sources.iter().map(String::as_str).collect();
     let target_lines: Vec<&str> = targets.iter().map(String::as_str).collect();
     let scores = translator.score(&source_lines, &target_lines, args.batch_size, false)?;
+    for (line, tokens) in scores.iter().enumerate().filter_map(|(line, score)| Some((line, score.cut_from?)))
+    {
+        args.settings.say_cut(line + 1, tokens);
+    }
     // From 0, since the empty sum of floats is -0.
     let log_prob = scores.iter().fold(0.0, |sum, score| sum + score.log_prob);
     let tokens: usize = scores.iter().map(regard_decode::Score::length).sum();
@@ -75,7 +79,7 @@ pub(super) fn run(args: &ScoreArgs) -> Result<()> {
     for score in &scores {
         output.line(&format!("{:.6}", score.log_prob))?;
     }
-    output.flush()?;
+    output.finish()?;
     match perplexity {
         Some(perplexity) => args.settings.say(format_args!(
             "log-probability {log_prob:.4} (natural), {tokens} tokens with end symbols, perplexity {perplexity:.4} a token"

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use regard_decode::Translator;
+use regard_decode::{MAX_SOURCE_TOKENS, Translator};
 use regard_model::checkpoint;
 use regard_tensor::Threads;
 
@@ -37,6 +37,11 @@ impl Settings {
         if !self.quiet {
             tell(message);
         }
+    }
+
+    /// Says that a line, counted from 1, was too long to be read whole.
+    pub(super) fn say_cut(&self, line: usize, tokens: usize) {
+        self.say(format_args!("line {line}: {tokens} tokens, only the first {MAX_SOURCE_TOKENS} were read"));
     }
 
     pub(super) fn translator(&self, model: &Path) -> Result<Translator> {

@@ -104,5 +104,5 @@ fn apply(args: &ApplyArgs, convert: impl Fn(&Tokenizer, &str) -> String) -> Resu
             output.flush()?;
         }
     }
-    output.flush()
+    output.finish()
 }

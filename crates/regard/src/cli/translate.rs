@@ -143,15 +143,13 @@ pub(super) fn run(args: &TranslateArgs) -> Result<()> {
     loop {
         let lines = input.next(window)?;
         if lines.is_empty() {
-            return output.flush();
+            return output.finish();
         }
         let texts: Vec<&str> = lines.iter().map(String::as_str).collect();
         for (index, translation) in translator.translate(&texts, &options)?.iter().enumerate() {
             let id = done + index;
             if let Some(tokens) = translation.cut_from {
-                let read = translation.source_tokens.len().saturating_sub(1);
-                args.settings
-                    .say(format_args!("line {}: {tokens} tokens, only the first {read} were read", id + 1));
+                args.settings.say_cut(id + 1, tokens);
             }
             let shown = Shown { id, source: texts[index], translation, args };
             match format {

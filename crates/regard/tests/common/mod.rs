@@ -11,6 +11,7 @@ use std::sync::OnceLock;
 
 use regard::demo::grammar;
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
 /// Words stand between spaces; one layer of 24 units; every kind of dropout is left to the tests that want it.
@@ -39,6 +40,21 @@ checkpoint_every = 50
 kind = "constant"
 learning_rate = 0.01
 "#;
+
+/// SHA-256 in hexadecimal digits.
+pub(crate) fn sha256(text: &str) -> String {
+    Sha256::digest(text).iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
+}
+
+/// Changes the `config.json` of a model and makes its own digest agree, as someone might who means well.
+pub(crate) fn edit_config(model: &str, edit: &dyn Fn(&mut Value)) {
+    let path = format!("{model}/config.json");
+    let mut config = json(&fs::read_to_string(&path).unwrap());
+    edit(&mut config);
+    config["config_sha256"] = "".into();
+    config["config_sha256"] = sha256(&config.to_string()).into();
+    fs::write(path, config.to_string()).unwrap();
+}
 
 /// A directory of a test's own.
 pub(crate) struct Place(TempDir);

@@ -2,21 +2,13 @@
 
 use std::fs;
 
-use sha2::{Digest, Sha256};
+use crate::common::{Place, attention_model, edit_config, regard, sha256, train, translate};
 
-use crate::common::{Place, attention_model, json, regard, train, translate};
-
-fn digest(text: &str) -> String {
-    Sha256::digest(text).iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
-}
-
-/// Replaces a file of a model by one that `config.json` is made to agree with, as someone might who means well.
+/// Replaces a file of a model by one that `config.json` is made to agree with.
 fn replace_with_digest(model: &str, name: &str, text: &str) {
     fs::write(format!("{model}/{name}"), text).unwrap();
-    let path = format!("{model}/config.json");
-    let mut config = json(&fs::read_to_string(&path).unwrap());
-    config["files"][name] = serde_json::json!({ "bytes": text.len(), "sha256": digest(text) });
-    fs::write(path, config.to_string()).unwrap();
+    let record = serde_json::json!({ "bytes": text.len(), "sha256": sha256(text) });
+    edit_config(model, &|config| config["files"][name] = record.clone());
 }
 
 #[test]
@@ -65,7 +57,7 @@ fn p14_a_vocabulary_of_another_model_is_refused() {
     let swapped = entries.join("\n") + "\n";
     fs::write(&file, &swapped).unwrap();
     for args in calls {
-        regard(args).fails_with(1, &["target.vocab.txt", &digest(&swapped), &digest(&whole)]);
+        regard(args).fails_with(1, &["target.vocab.txt", &sha256(&swapped), &sha256(&whole)]);
     }
     // Sizes are compared even where the digest was made to agree: 70 entries, 71 in the file.
     replace_with_digest(&model, "target.vocab.txt", &more);
