@@ -5,14 +5,13 @@ use std::sync::atomic::AtomicBool;
 
 use regard_model::{AttentionHook, Seq2Seq};
 use regard_tensor::Threads;
-use regard_text::special_tokens::EOS_TOKEN;
-use regard_text::{Padded, Pipeline};
+use regard_text::special_tokens::{EOS, EOS_TOKEN};
+use regard_text::{Padded, Pipeline, is_blank};
 
 use crate::alignment::hard_alignment;
 use crate::error::{DecodeError, Result};
 use crate::hypothesis::Hypothesis;
 use crate::options::SearchOptions;
-use crate::path::Path;
 use crate::replace_unk::replace_unknown;
 use crate::scorer::Score;
 use crate::search::Decoding;
@@ -142,11 +141,37 @@ impl Translator {
     /// blank has no tokens, as in a translation.
     ///
     /// # Errors
-    /// As [`Decoding::score`], with sentences counted in `sources`; [`DecodeError::Options`] for batches of 0.
+    /// As [`Translator::score_rows`].
     pub fn score(
         &self,
         sources: &[&str],
         targets: &[&str],
+        batch_size: usize,
+        attention: bool,
+    ) -> Result<Vec<Score>> {
+        let row = |(source, target): (&&str, &&str)| {
+            let mut ids = self.target.encode(target);
+            if !(ids.is_empty() && is_blank(source)) {
+                ids.push(EOS);
+            }
+            ids
+        };
+        if sources.len() != targets.len() {
+            return Err(DecodeError::Unpaired { sources: sources.len(), targets: targets.len() });
+        }
+        let rows: Vec<Vec<u32>> = sources.iter().zip(targets).map(row).collect();
+        self.score_rows(sources, &rows, batch_size, attention)
+    }
+
+    /// The probability of each row of target ids given its source line: `y1 … ym EOS` of a whole translation, without EOS
+    /// of one that was cut. A text may be cut into tokens in several ways; this scores the very tokens of a translation.
+    ///
+    /// # Errors
+    /// As [`Decoding::score`], with sentences counted in `sources`; [`DecodeError::Options`] for batches of 0.
+    pub fn score_rows(
+        &self,
+        sources: &[&str],
+        targets: &[Vec<u32>],
         batch_size: usize,
         attention: bool,
     ) -> Result<Vec<Score>> {
@@ -156,18 +181,15 @@ impl Translator {
         check_batch_size(batch_size)?;
         let decoding = self.decoding();
         let sources: Vec<Source> = sources.iter().map(|line| self.read(line)).collect();
-        let targets: Vec<Vec<u32>> = targets.iter().map(|line| self.target.encode(line)).collect();
-        let is_blank = |pair: usize| sources[pair].ids.is_empty() && targets[pair].is_empty();
-        let (blank, mut order): (Vec<usize>, Vec<usize>) =
-            (0..sources.len()).partition(|&pair| is_blank(pair));
+        let mut order: Vec<usize> = (0..sources.len()).collect();
         order.sort_by_key(|&pair| (targets[pair].len(), sources[pair].ids.len()));
-        let mut found: Vec<(usize, Score)> =
-            blank.into_iter().map(|pair| (pair, Path::new(attention).into())).collect();
+        let mut found: Vec<(usize, Score)> = Vec::with_capacity(sources.len());
         for batch in order.chunks(batch_size) {
             let source = Padded::from_sentences(batch.iter().map(|&pair| sources[pair].ids.as_slice()));
-            let target = Padded::from_sentences(batch.iter().map(|&pair| targets[pair].as_slice()));
-            let scores =
-                decoding.score(&source, &target, attention).map_err(|error| error.in_whole(batch))?;
+            let target: Vec<Vec<u32>> = batch.iter().map(|&pair| targets[pair].clone()).collect();
+            let scores = decoding
+                .score(&source, &Padded::from_rows(&target), attention)
+                .map_err(|error| error.in_whole(batch))?;
             found.extend(batch.iter().copied().zip(scores));
         }
         found.sort_by_key(|&(pair, _)| pair);

@@ -2,15 +2,13 @@
 
 use crate::element::Number;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
-
-/// Bytes that wait in the free lists at most, for each element type; what is given beyond is freed.
-pub const MOST_BYTES: usize = 1 << 30;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Smaller buffers go to the allocator, which is as fast for them.
 const LEAST_LEN: usize = 1024;
 
-/// The free buffers of one element type.
+/// The free buffers of one element type. As many bytes wait at most as were ever in use at once, so memory stays within
+/// twice what the work needs, whatever sizes it goes through.
 #[derive(Debug)]
 pub struct FreeLists<T> {
     lists: Mutex<Lists<T>>,
@@ -18,39 +16,92 @@ pub struct FreeLists<T> {
 
 #[derive(Debug)]
 struct Lists<T> {
-    /// Size class → buffers of at least that capacity.
-    free: BTreeMap<usize, Vec<Vec<T>>>,
-    bytes: usize,
+    /// Size class → buffers of at least that capacity; no list is empty.
+    free: BTreeMap<usize, FreeList<T>>,
+    /// Bytes that wait.
+    waiting: usize,
+    /// Bytes that were taken and not given back.
+    in_use: usize,
+    /// The largest `in_use` so far.
+    most_in_use: usize,
+    /// Counts what is given, to know what has waited longest.
+    clock: u64,
+}
+
+#[derive(Debug)]
+struct FreeList<T> {
+    buffers: Vec<Vec<T>>,
+    /// The clock when a buffer was last given.
+    given: u64,
 }
 
 impl<T: Number> FreeLists<T> {
     /// Empty lists.
     #[must_use]
     pub const fn new() -> Self {
-        Self { lists: Mutex::new(Lists { free: BTreeMap::new(), bytes: 0 }) }
+        let lists = Lists { free: BTreeMap::new(), waiting: 0, in_use: 0, most_in_use: 0, clock: 0 };
+        Self { lists: Mutex::new(lists) }
     }
 
-    fn take(&self, len: usize) -> Option<Vec<T>> {
-        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
-        let buffer = lists.free.get_mut(&class_above(len))?.pop()?;
-        lists.bytes -= buffer.capacity() * size_of::<T>();
-        Some(buffer)
+    /// A buffer for `len` elements: the smallest that waits and is at most twice as large as it must be, or a fresh one.
+    fn take(&self, len: usize) -> Vec<T> {
+        let buffer = self.locked().take(len);
+        // Fresh memory comes zeroed from the system, so asking for zeros costs less than writing them.
+        buffer.unwrap_or_else(|| vec![T::ZERO; class_above(len)])
     }
 
     fn give(&self, buffer: Vec<T>) {
-        let bytes = buffer.capacity() * size_of::<T>();
-        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
-        if lists.bytes + bytes <= MOST_BYTES {
-            lists.bytes += bytes;
-            lists.free.entry(class_below(buffer.capacity())).or_default().push(buffer);
-        }
+        // What is freed is freed after the lock.
+        let _freed = self.locked().give(buffer);
     }
 
-    /// Bytes that wait in the lists.
-    #[cfg(test)]
-    fn bytes(&self) -> usize {
-        self.lists.lock().unwrap_or_else(PoisonError::into_inner).bytes
+    fn locked(&self) -> MutexGuard<'_, Lists<T>> {
+        self.lists.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+impl<T> Lists<T> {
+    fn take(&mut self, len: usize) -> Option<Vec<T>> {
+        let least = class_above(len);
+        let found = self.free.range_mut(least..=2 * least).next();
+        let found = found.and_then(|(&class, list)| Some((class, list.buffers.pop()?)));
+        if let Some((class, buffer)) = &found {
+            self.waiting -= bytes(buffer);
+            self.drop_empty(*class);
+        }
+        self.in_use += found.as_ref().map_or(least * size_of::<T>(), |(_, buffer)| bytes(buffer));
+        self.most_in_use = self.most_in_use.max(self.in_use);
+        found.map(|(_, buffer)| buffer)
+    }
+
+    /// Keeps a buffer, and returns those that have waited longest and are too much.
+    fn give(&mut self, buffer: Vec<T>) -> Vec<Vec<T>> {
+        self.in_use = self.in_use.saturating_sub(bytes(&buffer));
+        self.waiting += bytes(&buffer);
+        self.clock += 1;
+        let empty = || FreeList { buffers: Vec::new(), given: 0 };
+        let list = self.free.entry(class_below(buffer.capacity())).or_insert_with(empty);
+        list.buffers.push(buffer);
+        list.given = self.clock;
+        let mut freed = Vec::new();
+        while self.waiting > self.most_in_use {
+            let Some((&class, list)) = self.free.iter_mut().min_by_key(|(_, list)| list.given) else { break };
+            freed.extend(list.buffers.pop());
+            self.waiting -= freed.last().map_or(0, bytes);
+            self.drop_empty(class);
+        }
+        freed
+    }
+
+    fn drop_empty(&mut self, class: usize) {
+        if self.free.get(&class).is_some_and(|list| list.buffers.is_empty()) {
+            self.free.remove(&class);
+        }
+    }
+}
+
+fn bytes<T>(buffer: &Vec<T>) -> usize {
+    buffer.capacity() * size_of::<T>()
 }
 
 impl<T: Number> Default for FreeLists<T> {
@@ -80,10 +131,10 @@ fn step(len: usize) -> usize {
 /// read.
 #[must_use]
 pub fn take<T: Number>(len: usize) -> Vec<T> {
-    let pooled = if len < LEAST_LEN { None } else { T::free_lists().take(len) };
-    // Fresh memory comes zeroed from the system, so asking for zeros costs less than writing them.
-    let mut buffer =
-        pooled.unwrap_or_else(|| vec![T::ZERO; if len < LEAST_LEN { len } else { class_above(len) }]);
+    if len < LEAST_LEN {
+        return vec![T::ZERO; len];
+    }
+    let mut buffer = T::free_lists().take(len);
     buffer.resize(len, T::ZERO);
     buffer
 }
@@ -105,7 +156,7 @@ pub fn give<T: Number>(buffer: Vec<T>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{FreeLists, MOST_BYTES, class_above, class_below, give, take, take_zeroed};
+    use super::{FreeLists, class_above, class_below, give, take, take_zeroed};
 
     #[test]
     fn classes_hold_what_they_are_asked_for() {
@@ -120,21 +171,45 @@ mod tests {
     #[test]
     fn a_buffer_comes_back() {
         let lists = FreeLists::<f32>::new();
-        assert!(lists.take(5000).is_none());
-        let buffer = vec![7.0; class_above(5000)];
-        let (address, bytes) = (buffer.as_ptr(), buffer.capacity() * 4);
+        let buffer = lists.take(5000);
+        let address = buffer.as_ptr();
         lists.give(buffer);
-        assert_eq!(lists.bytes(), bytes);
-        let again = lists.take(4900).expect("same class");
-        assert_eq!((again.as_ptr(), lists.bytes()), (address, 0));
+        let again = lists.take(4900);
+        assert_eq!(again.as_ptr(), address);
+        lists.give(again);
+        // A buffer is lent for half of its size, and not for less.
+        let half = lists.take(2600);
+        assert_eq!(half.as_ptr(), address);
+        lists.give(half);
+        let other = lists.take(2000);
+        assert_ne!(other.as_ptr(), address);
     }
 
     #[test]
-    fn what_is_too_much_is_freed() {
+    fn no_more_waits_than_was_in_use() {
+        let lists = FreeLists::<f32>::new();
+        // Two buffers at a time, of ever other sizes.
+        for len in (2000..200_000).step_by(5000) {
+            let pair = [lists.take(len), lists.take(len)];
+            for buffer in pair {
+                lists.give(buffer);
+            }
+            let lists = lists.locked();
+            assert_eq!(lists.in_use, 0);
+            assert!(lists.waiting <= lists.most_in_use && lists.most_in_use <= 2 * 2 * 4 * class_above(len));
+            let counted: usize = lists.free.values().flat_map(|list| &list.buffers).map(super::bytes).sum();
+            assert_eq!(counted, lists.waiting);
+            assert!(lists.free.values().all(|list| !list.buffers.is_empty()));
+        }
+        // What has waited longest has gone.
+        assert!(lists.locked().free.keys().all(|&class| class > 100_000));
+    }
+
+    #[test]
+    fn what_never_was_taken_is_freed() {
         let lists = FreeLists::<f64>::new();
-        // Reserved, never touched: costs no memory.
-        lists.give(Vec::with_capacity(MOST_BYTES / 8 + 1));
-        assert_eq!(lists.bytes(), 0);
+        lists.give(Vec::with_capacity(4096));
+        assert!(lists.locked().free.is_empty());
     }
 
     #[test]

@@ -10,18 +10,24 @@ pub struct BestScore {
     pub best: Option<(f64, u64)>,
     /// Validations since then.
     pub waited: u64,
+    /// How that score counts.
+    pub higher_is_better: bool,
 }
 
 impl BestScore {
-    /// Takes in a score and says whether it is better than all before; an equal one is not.
+    /// Takes in a score and says whether it is better than all before; an equal one is not. Scores that count the other
+    /// way, of a run that resumed with another metric, are forgotten.
     pub fn observe(&mut self, score: f64, higher_is_better: bool, step: u64) -> bool {
+        if self.higher_is_better != higher_is_better {
+            *self = Self { higher_is_better, ..Self::default() };
+        }
         let improved = match self.best {
             None => !score.is_nan(),
             Some((best, _)) if higher_is_better => score > best,
             Some((best, _)) => score < best,
         };
         if improved {
-            *self = Self { best: Some((score, step)), waited: 0 };
+            *self = Self { best: Some((score, step)), waited: 0, higher_is_better };
         } else {
             self.waited += 1;
         }
@@ -48,7 +54,7 @@ mod tests {
             .map(|(step, score)| best.observe(score, false, step as u64))
             .collect();
         assert_eq!(improved, [true, true, false, false, true, false, false]);
-        assert_eq!(best, BestScore { best: Some((1.0, 4)), waited: 2 });
+        assert_eq!(best, BestScore { best: Some((1.0, 4)), waited: 2, higher_is_better: false });
         assert!(best.is_exhausted(2) && !best.is_exhausted(3) && !best.is_exhausted(0));
     }
 
@@ -59,5 +65,14 @@ mod tests {
         assert!(best.observe(20.0, true, 2));
         assert!(!best.observe(19.0, true, 3));
         assert!(best.observe(21.0, true, 4));
+    }
+
+    #[test]
+    fn another_metric_begins_anew() {
+        let mut best = BestScore::default();
+        assert!(best.observe(2.5, false, 1) && !best.observe(3.0, false, 2));
+        assert!(best.observe(0.4, true, 3) && best.observe(0.5, true, 4));
+        assert_eq!(best, BestScore { best: Some((0.5, 4)), waited: 0, higher_is_better: true });
+        assert!(best.observe(2.0, false, 5));
     }
 }

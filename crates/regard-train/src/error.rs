@@ -89,7 +89,7 @@ pub enum TrainError {
         path: PathBuf,
     },
     /// There is nothing to continue from.
-    #[error("{path}: no checkpoint to resume from; start without --resume")]
+    #[error("{path}: holds a model and no checkpoint to go on from; name another directory to begin a run")]
     NoCheckpoint {
         /// The directory of the run.
         path: PathBuf,

@@ -138,7 +138,8 @@ impl Trainer {
         if validated || is_due(self.config.report_every) {
             self.report(session, update, validated)?;
         }
-        if is_due(self.config.checkpoint_every) {
+        // A best model without any checkpoint would be a run that cannot go on.
+        if is_due(self.config.checkpoint_every) || validated && session.saved.is_none() {
             self.save(session)?;
         }
         Ok(())
@@ -211,12 +212,6 @@ impl Trainer {
         if self.directory.is_none() || session.saved == Some(self.progress.step) {
             return Ok(());
         }
-        if session.validator.is_none() {
-            self.swap_average();
-            let saved = self.directory.as_ref().map(|directory| directory.save_best(self.model.parameters()));
-            self.swap_average();
-            saved.transpose()?;
-        }
         if let Some(log) = &session.log {
             log.sync()?;
         }
@@ -229,6 +224,12 @@ impl Trainer {
         };
         let path = directory.save(&*self.model, &state, self.config.keep_checkpoints)?;
         session.saved = Some(self.progress.step);
+        if session.validator.is_none() {
+            self.swap_average();
+            let saved = self.directory.as_ref().map(|directory| directory.save_best(self.model.parameters()));
+            self.swap_average();
+            saved.transpose()?;
+        }
         session.observer.event(&Event::Saved { step: self.progress.step, path });
         Ok(())
     }

@@ -5,7 +5,7 @@ mod common;
 
 use common::{
     Place, assert_close, attention_model, corpus, fixed_vector_model, json, json_lines, numbers, regard,
-    strings, translate,
+    strings, train, translate,
 };
 use serde_json::Value;
 
@@ -19,6 +19,33 @@ fn source() -> String {
 
 fn entries(record: &Value) -> &Vec<Value> {
     record["translations"].as_array().unwrap()
+}
+
+/// The pieces of a translation need not be those that its text is cut into again, and the length limit cuts some.
+#[test]
+fn the_tokens_of_every_entry_have_its_log_prob() {
+    let place = Place::new();
+    let (recipe, out) = (place.recipe(), place.at("run"));
+    let pieces = ["tokenizer.kind=bpe", "tokenizer.merges=30", "training.updates=60"];
+    train(&recipe, &out, &pieces);
+    let options = ["--format", "jsonl", "--n-best", "10", "--beam-size", "10", "--max-length", "6"];
+    let found = translate(&out, &options, &(source() + "\n"));
+    let expected: Vec<Value> = json_lines(&found).iter().flat_map(|record| entries(record).clone()).collect();
+    assert!(expected.iter().any(|entry| entry["finished"] == false));
+    assert!(expected.iter().any(|entry| entry["finished"] == true && entry["length"] != 0));
+    let file = place.write("found.jsonl", found);
+    let report = json(&regard(&["score", &out, "--translations", &file, "--json"]).ok());
+    let lines = report["lines"].as_array().unwrap();
+    assert_eq!(lines.len(), expected.len());
+    for (line, entry) in lines.iter().zip(&expected) {
+        assert_eq!(line["length"], entry["length"]);
+        assert_close(line["log_prob"].as_f64().unwrap(), entry["log_prob"].as_f64().unwrap(), 1e-5);
+    }
+    let (tokens, words) = (report["tokens"].as_u64().unwrap(), report["words"].as_u64().unwrap());
+    let per = |count: u64| (-report["log_prob"].as_f64().unwrap() / count as f64).exp();
+    assert_close(report["perplexity"].as_f64().unwrap(), per(tokens), 1e-9 * per(tokens));
+    assert_close(report["word_perplexity"].as_f64().unwrap(), per(words), 1e-9 * per(words));
+    assert!(tokens > words);
 }
 
 /// P09. An entry that the length limit cut has no end symbol, which `score` always counts; there are none here.

@@ -143,7 +143,11 @@ fn recipes_with_mistakes_name_the_key() {
     let recipe = place.recipe();
     let text = fs::read_to_string(&recipe).unwrap();
     let line_of = |line: &str| 1 + text.lines().position(|found| found == line).unwrap();
-    let cases: [(&str, &str, &[&str]); 10] = [
+    let cases: [(&str, &str, &[&str]); 14] = [
+        ("embedding = 16", "embedding = -16", &["model.embedding: ", "-16"]),
+        ("encoder.hidden = 24", "encoder.hidden = \"wide\"", &["model.encoder.hidden: ", "\"wide\""]),
+        ("dropout = 0.1", "dropout = 2", &["model.dropout: ", "2 must be"]),
+        ("dropout = 0.1", "cell = \"gruu\"", &["model.cell: ", "`gruu`"]),
         ("updates = 150", "updats = 150", &["`updats`", "expected one of `updates`"]),
         ("updates = 150", "updates = \"many\"", &["\"many\"", "expected u64"]),
         ("updates = 150", "updates = 0", &["training.updates", "0 must be at least 1"]),
@@ -177,7 +181,8 @@ fn recipes_with_mistakes_name_the_key() {
         ("model.preset=banana", &["`banana`", "`bahdanau`"]),
         ("model.encoder.hidden=0", &["hidden"]),
     ];
-    let other_cases: [(&str, &[&str]); 4] = [
+    let other_cases: [(&str, &[&str]); 5] = [
+        ("training.schedule.kind=plateau", &["training.schedule.kind", "data.valid_source"]),
         ("training.updats=3", &["`updats`", "training"]),
         ("training.updates", &["--set training.updates", "key=value"]),
         ("seed.more=1", &["--set seed.more=1", "seed is a value"]),
@@ -311,6 +316,32 @@ fn configurations_that_do_not_fit() {
         .fails_with(1, &["config.json", "9 source", "56"]);
 }
 
+/// Whenever a run with validations is killed, there is a checkpoint beside its best model; a model alone is not overwritten.
+#[test]
+fn a_best_model_has_a_checkpoint_beside_it() {
+    let place = Place::new();
+    let (recipe, out) = (place.recipe(), place.at("run"));
+    let changes = [
+        "training.updates=9",
+        "training.validate_every=3",
+        "training.checkpoint_every=1000",
+        "training.keep_checkpoints=9",
+        "data.valid_source=train.en",
+        "data.valid_target=train.fr",
+    ];
+    train(&recipe, &out, &changes);
+    let steps = |out: &str| fs::read_dir(format!("{out}/checkpoints")).unwrap().count();
+    assert!(fs::exists(format!("{out}/checkpoints/step-3")).unwrap() && steps(&out) == 2);
+
+    let before = fs::read(format!("{out}/model.safetensors")).unwrap();
+    fs::remove_dir_all(format!("{out}/checkpoints")).unwrap();
+    let args = ["train", &recipe, "--out", &out, "--quiet"];
+    regard(&args).fails_with(1, &[&out, "holds a run already", "--resume"]);
+    regard(&[args.as_slice(), &["--resume"]].concat())
+        .fails_with(1, &[&out, "no checkpoint", "another directory"]);
+    assert_eq!(fs::read(format!("{out}/model.safetensors")).unwrap(), before);
+}
+
 #[test]
 fn an_older_run_is_never_overwritten() {
     let place = Place::new();
@@ -334,6 +365,12 @@ fn an_older_run_is_never_overwritten() {
     regard(&["average", &format!("{out}/checkpoints/step-20"), "--out", &out])
         .fails_with(1, &[&out, "exists already"]);
     untouched("average");
+    let demo = place.at("demo");
+    fs::create_dir(&demo).unwrap();
+    fs::rename(&out, format!("{demo}/attention")).unwrap();
+    regard(&["demo", "--quick", "--out", &demo]).fails_with(2, &["demo/attention", "not of a demonstration"]);
+    fs::rename(format!("{demo}/attention"), &out).unwrap();
+    untouched("demo");
     let other = place.at("other");
     regard(&["average", &out, fixed_vector_model(), "--out", &other])
         .fails_with(1, &["do not belong to one run"]);

@@ -35,6 +35,8 @@ struct Wiring {
     residual_from: usize,
     input_feeding: bool,
     readout_width: usize,
+    /// Whether the readout has a map of its own; otherwise what leaves the top layer is dropped with the readout vector.
+    maps_top: bool,
     readout_state: ReadoutState,
     cells: bool,
     dropout: f64,
@@ -107,6 +109,7 @@ impl Decoder {
                 residual_from: config.residual_from,
                 input_feeding: decoder.input_feeding,
                 readout_width: config.readout_width(),
+                maps_top: !matches!(decoder.readout, ReadoutKind::Linear | ReadoutKind::Concat),
                 // Without a map of its own, the output layer reads the step's output.
                 readout_state: match decoder.readout {
                     ReadoutKind::Linear => ReadoutState::Current,
@@ -186,7 +189,8 @@ impl Decoder {
         let mut look = Look { decoder: self, pass, memory, rows: input.rows, context: None, attention: None };
         look.before_layers(state)?;
         let mut layers = Vec::with_capacity(self.layers.len());
-        let mut output = input.embedding.clone();
+        // What goes around the cells keeps every element; what goes into them is dropped in part.
+        let (mut around, mut output) = (input.embedding.clone(), input.embedding.clone());
         for (layer, cell) in self.layers.iter().enumerate() {
             let projected = match input.projected.filter(|_| layer == 0) {
                 Some(projected) => projected.clone(),
@@ -200,8 +204,9 @@ impl Decoder {
                 new = look.between(conditional, &new, masks.0[self.layers.len()])?;
             }
             let residual = self.wiring.residual_from > 0 && layer + 1 >= self.wiring.residual_from;
-            let above = if residual { ops::add(pass.tape, &new.h, &output)? } else { new.h.clone() };
-            output = pass.dropout(&above, self.wiring.dropout)?;
+            around = if residual { ops::add(pass.tape, &new.h, &around)? } else { new.h.clone() };
+            let is_input = layer + 1 < self.layers.len() || self.wiring.maps_top;
+            output = if is_input { pass.dropout(&around, self.wiring.dropout)? } else { around.clone() };
             layers.push(new);
             look.after_layer(layer, &output)?;
         }

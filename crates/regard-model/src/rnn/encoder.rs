@@ -71,7 +71,8 @@ impl Encoder {
         let mut x = ops::reshape(pass.tape, &x, [width, rows, x.shape().last()])?;
         let mut finals = Vec::with_capacity(self.layers.len());
         for (index, layer) in self.layers.iter().enumerate() {
-            let input = if index == 0 { x } else { pass.dropout(&x, self.dropout)? };
+            // What goes around the cell keeps every element.
+            let input = if index == 0 { x.clone() } else { pass.dropout(&x, self.dropout)? };
             let mask = || pass.mask(self.recurrent_dropout);
             let (forward, forward_final) =
                 read(pass, &layer.forward, &input, &source.lengths, Reading::Forward(mask()))?;
@@ -82,7 +83,7 @@ impl Encoder {
                 output = ops::concat(pass.tape, &[&output, &backward])?;
                 backward_final = Some(last);
             }
-            x = if layer.residual { ops::add(pass.tape, &output, &input)? } else { output };
+            x = if layer.residual { ops::add(pass.tape, &output, &x)? } else { output };
             finals.push((forward_final, backward_final));
         }
         Ok(Encoded { states: batch_major(pass, &x, &order)?, finals })

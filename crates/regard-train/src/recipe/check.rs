@@ -2,6 +2,10 @@
 
 use super::{DataRecipe, Metric, Recipe, TokenizerRecipe, ValidationRecipe};
 use crate::config::Problem;
+use crate::schedule::ScheduleConfig;
+
+const NEEDS_VALIDATION: &str =
+    "needs a validation set: give data.valid_source and data.valid_target, or data.valid_pairs";
 
 impl Recipe {
     /// The table and the problem of the first impossible value.
@@ -10,6 +14,9 @@ impl Recipe {
         self.tokenizer.check().map_err(|problem| ("tokenizer", problem))?;
         self.training.check().map_err(|problem| ("training", problem))?;
         let validated = self.data.validation_text().is_some();
+        let plateau = matches!(self.training.schedule, ScheduleConfig::Plateau { .. });
+        Problem::unless(validated || !plateau, "schedule.kind", || format!("\"plateau\" {NEEDS_VALIDATION}"))
+            .map_err(|problem| ("training", problem))?;
         self.validation.check(validated).map_err(|problem| ("validation", problem))
     }
 }
@@ -51,8 +58,7 @@ impl ValidationRecipe {
         Problem::unless(self.max_lines != Some(0), "max_lines", || "0 must be at least 1".to_owned())?;
         let needed = self.metric != Metric::Loss || self.patience > 0;
         Problem::unless(validated || !needed, if self.patience > 0 { "patience" } else { "metric" }, || {
-            "needs a validation set: give data.valid_source and data.valid_target, or data.valid_pairs"
-                .to_owned()
+            NEEDS_VALIDATION.to_owned()
         })
     }
 }

@@ -1,6 +1,8 @@
 //! Text and overrides → a checked recipe, with errors that say where.
 
+use regard_model::ModelError;
 use serde::Deserialize;
+use serde_json::Map;
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
@@ -29,9 +31,43 @@ impl Recipe {
             let key = format!("{table}.{}", problem.key);
             impossible(line_of(text, &key), table, problem)
         })?;
-        recipe.model_config()?;
+        recipe.model_config().map_err(|error| recipe.blame(text, error))?;
         Ok(recipe)
     }
+
+    /// The error of `[model]`, with the key that makes the same error alone and its line, where there is one.
+    fn blame(&self, text: &str, error: TrainError) -> TrainError {
+        let TrainError::Model(ModelError::Config(reason)) = error else { return error };
+        let preset = self.model.preset.config();
+        let alone = |change: &serde_json::Value| match preset.with_changes(change) {
+            Err(ModelError::Config(alone)) => alone == reason,
+            _ => false,
+        };
+        let guilty = single_changes(&self.model.changes).into_iter().find(|(_, change)| alone(change));
+        match guilty {
+            Some((key, _)) => {
+                let line = line_of(text, &format!("model.{key}"));
+                TrainError::Impossible { line, key: format!("model.{key}"), reason }
+            }
+            None => ModelError::Config(reason).into(),
+        }
+    }
+}
+
+/// Every value of nested tables by its dotted key, and as the only one in the same nesting.
+fn single_changes(table: &Map<String, serde_json::Value>) -> Vec<(String, serde_json::Value)> {
+    let nest = |key: &String, value| serde_json::Value::Object([(key.clone(), value)].into_iter().collect());
+    let mut found = Vec::new();
+    for (key, value) in table {
+        match value {
+            serde_json::Value::Object(inner) => {
+                let inner = single_changes(inner).into_iter();
+                found.extend(inner.map(|(path, value)| (format!("{key}.{path}"), nest(key, value))));
+            }
+            value => found.push((key.clone(), nest(key, value.clone()))),
+        }
+    }
+    found
 }
 
 /// The error of a problem in a table.

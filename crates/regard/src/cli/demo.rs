@@ -11,7 +11,7 @@ use clap::Args;
 use regard_decode::Translator;
 use regard_look::{Colour, Heatmap, HeatmapOptions, heatmap_svg, heatmap_terminal};
 use regard_model::checkpoint;
-use regard_train::Trainer;
+use regard_train::{LOG_FILE, Trainer};
 use serde::Serialize;
 
 use super::failure::WrongCall;
@@ -53,6 +53,7 @@ struct Document {
 
 pub(super) fn run(args: &DemoArgs) -> Result<()> {
     let sizes = Sizes::new(args.quick);
+    check_directories(&args.out)?;
     let say = |text: &str| args.settings.say(text);
     say("Two models learn to translate a small language, made by a grammar, from English to French.");
     say(
@@ -62,14 +63,6 @@ pub(super) fn run(args: &DemoArgs) -> Result<()> {
         "looks at all of them again before every word it writes. Same size, {} updates each.",
         sizes.updates
     ));
-    for contestant in Contestant::BOTH {
-        let directory = args.out.join(contestant.name);
-        if directory.exists() && !directory.join("config.json").exists() {
-            let message =
-                format!("{} exists and is no model; name another directory with --out", directory.display());
-            return Err(WrongCall(message).into());
-        }
-    }
     let data = DemoData::new(args.seed, sizes);
     let mut models = Vec::new();
     let mut attention = None;
@@ -89,6 +82,22 @@ pub(super) fn run(args: &DemoArgs) -> Result<()> {
         return print_json(&Document { models, heatmap, content_words: hits, files });
     }
     show(&models, &heatmap, hits, &args.out)
+}
+
+/// Refuses to write where something else is than the models of a demonstration.
+fn check_directories(out: &Path) -> Result<()> {
+    for contestant in Contestant::BOTH {
+        let directory = out.join(contestant.name);
+        let is_run = ["checkpoints", LOG_FILE].iter().any(|name| directory.join(name).exists());
+        if directory.exists() && (is_run || !directory.join("config.json").exists()) {
+            let message = format!(
+                "{} is not of a demonstration; name another directory with --out",
+                directory.display()
+            );
+            return Err(WrongCall(message).into());
+        }
+    }
+    Ok(())
 }
 
 /// Trains one model and leaves it in its directory.

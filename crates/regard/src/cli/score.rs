@@ -2,16 +2,21 @@
 
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
-use serde::Serialize;
+use regard_decode::{Score, Translator};
+use regard_text::special_tokens::{EOS, UNK};
+use serde::{Deserialize, Serialize};
 
-use super::input::paired_lines;
+use super::input::{all_lines, paired_lines};
 use super::output::{Output, print_json};
 use super::settings::Settings;
 
 /// The log-probability of each target line given its source line: natural logarithm, summed over its tokens and the
 /// end symbol. A blank line that stays blank has no tokens: the model is not asked.
+///
+/// A line may be cut into tokens in several ways, and the model is asked for one of them; --translations asks for the
+/// tokens that a search has found.
 ///
 /// Example: regard score model --src test.en --tgt test.fr
 #[derive(Args)]
@@ -19,11 +24,14 @@ pub(super) struct ScoreArgs {
     /// The model's directory
     model: PathBuf,
     /// Source lines
-    #[arg(long, value_name = "FILE")]
-    src: PathBuf,
+    #[arg(long, value_name = "FILE", requires = "tgt")]
+    src: Option<PathBuf>,
     /// Target lines
-    #[arg(long, value_name = "FILE")]
-    tgt: PathBuf,
+    #[arg(long, value_name = "FILE", requires = "src")]
+    tgt: Option<PathBuf>,
+    /// Score what `translate --format jsonl` wrote instead, by its tokens
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["src", "tgt"], required_unless_present = "src")]
+    translations: Option<PathBuf>,
     /// Sentences that are scored together; it changes the speed only
     #[arg(long, default_value_t = 32, value_name = "N")]
     batch_size: usize,
@@ -41,6 +49,10 @@ struct Report {
     tokens: usize,
     /// exp(-log_prob / tokens); none where there are no tokens.
     perplexity: Option<f64>,
+    /// Words of the target lines, cut at white space, and one end a line.
+    words: usize,
+    /// exp(-log_prob / words): the same for every way of cutting words into tokens.
+    word_perplexity: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -51,40 +63,118 @@ struct Line {
     token_log_probs: Vec<f32>,
 }
 
+/// What is to be scored, one entry a target.
+#[derive(Default)]
+struct Targets {
+    ids: Vec<usize>,
+    sources: Vec<String>,
+    texts: Vec<String>,
+    /// The tokens, where they are given.
+    rows: Option<Vec<Vec<u32>>>,
+}
+
+/// The part of a line of `translate --format jsonl` that is needed here.
+#[derive(Deserialize)]
+struct Record {
+    id: usize,
+    source: String,
+    translations: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+struct Entry {
+    text: String,
+    tokens: Vec<String>,
+    length: usize,
+}
+
 pub(super) fn run(args: &ScoreArgs) -> Result<()> {
     let translator = args.settings.translator(&args.model)?;
-    let (sources, targets) = paired_lines(&args.src, &args.tgt)?;
-    let source_lines: Vec<&str> = sources.iter().map(String::as_str).collect();
-    let target_lines: Vec<&str> = targets.iter().map(String::as_str).collect();
-    let scores = translator.score(&source_lines, &target_lines, args.batch_size, false)?;
-    for (line, tokens) in scores.iter().enumerate().filter_map(|(line, score)| Some((line, score.cut_from?)))
+    let targets = match (&args.src, &args.tgt, &args.translations) {
+        (Some(source), Some(target), _) => {
+            let (sources, texts) = paired_lines(source, target)?;
+            Targets { ids: (0..texts.len()).collect(), sources, texts, rows: None }
+        }
+        (_, _, Some(file)) => read_translations(file, &translator)?,
+        _ => Targets::default(),
+    };
+    let scores = score(&translator, &targets, args.batch_size)?;
+    for (&line, tokens) in
+        targets.ids.iter().zip(&scores).filter_map(|(id, score)| Some((id, score.cut_from?)))
     {
         args.settings.say_cut(line + 1, tokens);
     }
-    // From 0, since the empty sum of floats is -0.
-    let log_prob = scores.iter().fold(0.0, |sum, score| sum + score.log_prob);
-    let tokens: usize = scores.iter().map(regard_decode::Score::length).sum();
-    let perplexity = (tokens > 0).then(|| (-log_prob / tokens as f64).exp());
+    let report = Report::new(&targets, scores);
     if args.json {
-        let line = |(id, score): (usize, regard_decode::Score)| Line {
+        return print_json(&report);
+    }
+    let mut output = Output::open(None)?;
+    for line in &report.lines {
+        output.line(&format!("{:.6}", line.log_prob))?;
+    }
+    output.finish()?;
+    match (report.perplexity, report.word_perplexity) {
+        (Some(perplexity), Some(word_perplexity)) => args.settings.say(format_args!(
+            "log-probability {:.4} (natural), {} tokens with end symbols, perplexity {perplexity:.4} a token and \
+             {word_perplexity:.4} a word",
+            report.log_prob, report.tokens
+        )),
+        _ => args.settings.say("there are no tokens, and so no perplexity"),
+    }
+    Ok(())
+}
+
+fn score(translator: &Translator, targets: &Targets, batch_size: usize) -> Result<Vec<Score>> {
+    let sources: Vec<&str> = targets.sources.iter().map(String::as_str).collect();
+    if let Some(rows) = &targets.rows {
+        return Ok(translator.score_rows(&sources, rows, batch_size, false)?);
+    }
+    let texts: Vec<&str> = targets.texts.iter().map(String::as_str).collect();
+    Ok(translator.score(&sources, &texts, batch_size, false)?)
+}
+
+fn read_translations(file: &PathBuf, translator: &Translator) -> Result<Targets> {
+    let mut targets = Targets::default();
+    let mut rows = Vec::new();
+    for (index, line) in all_lines(file)?.iter().enumerate() {
+        let record: Record = serde_json::from_str(line).with_context(|| {
+            format!("{}:{}: is no line of `translate --format jsonl`", file.display(), index + 1)
+        })?;
+        for entry in record.translations {
+            let id = |token: &String| translator.target().vocabulary.id(token).unwrap_or(UNK);
+            let mut row: Vec<u32> = entry.tokens.iter().map(id).collect();
+            if entry.length > row.len() {
+                row.push(EOS);
+            }
+            rows.push(row);
+            targets.ids.push(record.id);
+            targets.sources.push(record.source.clone());
+            targets.texts.push(entry.text);
+        }
+    }
+    Ok(Targets { rows: Some(rows), ..targets })
+}
+
+impl Report {
+    fn new(targets: &Targets, scores: Vec<Score>) -> Self {
+        // From 0, since the empty sum of floats is -0.
+        let log_prob = scores.iter().fold(0.0, |sum, score| sum + score.log_prob);
+        let tokens: usize = scores.iter().map(Score::length).sum();
+        let words: usize = targets.texts.iter().map(|text| 1 + text.split_whitespace().count()).sum();
+        let perplexity = |count: usize| (tokens > 0).then(|| (-log_prob / count as f64).exp());
+        let line = |(&id, score): (&usize, Score)| Line {
             id,
             log_prob: score.log_prob,
             length: score.length(),
             token_log_probs: score.token_log_probs,
         };
-        let lines = scores.into_iter().enumerate().map(line).collect();
-        return print_json(&Report { lines, log_prob, tokens, perplexity });
+        Self {
+            lines: targets.ids.iter().zip(scores).map(line).collect(),
+            log_prob,
+            tokens,
+            perplexity: perplexity(tokens),
+            words,
+            word_perplexity: perplexity(words),
+        }
     }
-    let mut output = Output::open(None)?;
-    for score in &scores {
-        output.line(&format!("{:.6}", score.log_prob))?;
-    }
-    output.finish()?;
-    match perplexity {
-        Some(perplexity) => args.settings.say(format_args!(
-            "log-probability {log_prob:.4} (natural), {tokens} tokens with end symbols, perplexity {perplexity:.4} a token"
-        )),
-        None => args.settings.say("there are no lines, and so no perplexity"),
-    }
-    Ok(())
 }
