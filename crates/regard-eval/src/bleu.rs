@@ -1,36 +1,17 @@
 //! BLEU (Papineni et al. 2002, <https://aclanthology.org/P02-1040>) as sacreBLEU 2.x computes it.
 
-use crate::error::{EvalError, check_pairing};
-use crate::statistics::{BleuStatistics, MAX_NGRAM_ORDER};
-use crate::tokenizer_13a::{is_space, split_words, tokenize_13a};
+use crate::bleu_statistics::{BleuStatistics, MAX_NGRAM_ORDER};
+use crate::corpus::Corpus;
+use crate::error::EvalError;
+use crate::metric::{Metric, ResampledScore};
+use crate::real::Real;
+use crate::smoothing::Smoothing;
+use crate::tokenizer::BleuTokenizer;
 use serde::Serialize;
 use std::fmt;
 
-/// How a line becomes the tokens that are counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum BleuTokenizer {
-    /// `13a`, for text as people write it: [`tokenize_13a`].
-    #[default]
-    ThirteenA,
-    /// `none`: the words between white space, for text that is tokenised already.
-    None,
-}
-
-impl BleuTokenizer {
-    /// The name in signatures and on the command line: `13a` or `none`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::ThirteenA => "13a",
-            Self::None => "none",
-        }
-    }
-}
-
-/// The settings of BLEU. The default is sacreBLEU's: `13a`, case kept, all four orders.
-///
-/// Zero precisions are smoothed by `exp`: the k-th one becomes 100 / (2^k · total).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// The settings of BLEU. The default is sacreBLEU's: `13a`, case kept, `exp` smoothing, all four orders.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct BleuOptions {
     /// The tokenizer.
     pub tokenizer: BleuTokenizer,
@@ -38,6 +19,8 @@ pub struct BleuOptions {
     pub lowercase: bool,
     /// Whether orders that the output is too short for are left out. Meant for single sentences.
     pub effective_order: bool,
+    /// What stands for precisions of zero.
+    pub smoothing: Smoothing,
 }
 
 /// A BLEU score and what it was made of.
@@ -95,14 +78,8 @@ impl BleuOptions {
         hypotheses: &[H],
         references: &[impl AsRef<[T]>],
     ) -> Result<Vec<BleuStatistics>, EvalError> {
-        check_pairing(hypotheses.len(), references)?;
-        let mut references: Vec<_> = references.iter().map(|reference| reference.as_ref().iter()).collect();
-        let segments = hypotheses.iter().map(|hypothesis| {
-            let of_line: Vec<&str> =
-                references.iter_mut().filter_map(Iterator::next).map(AsRef::as_ref).collect();
-            self.segment(hypothesis.as_ref(), &of_line)
-        });
-        Ok(segments.collect())
+        let corpus = Corpus::new(hypotheses, references)?;
+        Ok(corpus.lines().map(|(hypothesis, references)| self.segment(hypothesis, references)).collect())
     }
 
     /// The counts of one line against its references.
@@ -115,62 +92,89 @@ impl BleuOptions {
     /// BLEU from counts.
     #[must_use]
     pub fn score(&self, statistics: &BleuStatistics) -> BleuScore {
-        let BleuStatistics { hypothesis_length: hyp_len, reference_length: ref_len, .. } = *statistics;
-        let (precisions, orders) = smoothed_precisions(statistics);
+        let BleuStatistics { hypothesis_length: hyp_len, reference_length: ref_len, correct, total } =
+            *statistics;
+        let (correct, total) = (correct.map(|count| count as f64), total.map(|count| count as f64));
+        let (score, precisions) = self.combine((hyp_len, ref_len), &correct, &total);
         let brevity_penalty = brevity_penalty(hyp_len, ref_len);
-        let orders = if self.effective_order { orders } else { MAX_NGRAM_ORDER };
-        let score = if statistics.correct.iter().all(|&correct| correct == 0) {
-            0.0
-        } else {
-            let mean = precisions.iter().take(orders).map(|p| p.ln()).sum::<f64>() / orders as f64;
-            // exp(ln 100) is a little more than 100 in floating point.
-            (brevity_penalty * mean.exp()).min(100.0)
-        };
         let ratio = if ref_len == 0 { 0.0 } else { hyp_len as f64 / ref_len as f64 };
-        BleuScore { score, precisions, brevity_penalty, ratio, hyp_len, ref_len }
+        // exp(ln 100) is a little more than 100 in floating point.
+        BleuScore { score: score.min(100.0), precisions, brevity_penalty, ratio, hyp_len, ref_len }
+    }
+
+    /// BLEU and the precisions, from the lengths of output and references and the counts of each order.
+    fn combine<R: Real>(
+        &self,
+        (hyp_len, ref_len): (usize, usize),
+        correct: &[R; MAX_NGRAM_ORDER],
+        total: &[R; MAX_NGRAM_ORDER],
+    ) -> (f64, [R; MAX_NGRAM_ORDER]) {
+        let zero = R::from_f64(0.0);
+        if correct.iter().all(|&count| count == zero) {
+            return (0.0, [zero; MAX_NGRAM_ORDER]);
+        }
+        let (precisions, orders) = self.smoothing.precisions(correct, total);
+        let orders = if self.effective_order { orders } else { MAX_NGRAM_ORDER };
+        let mean = precisions.iter().take(orders).map(|p| p.to_f64().ln()).sum::<f64>() / orders as f64;
+        (brevity_penalty(hyp_len, ref_len) * mean.exp(), precisions)
     }
 
     /// The settings in sacreBLEU's notation, with this project's own version, for `references` references per line.
     #[must_use]
     pub fn signature(&self, references: usize) -> String {
-        let case = if self.lowercase { "lc" } else { "mixed" };
-        let effective = if self.effective_order { "yes" } else { "no" };
-        format!(
-            "nrefs:{references}|case:{case}|eff:{effective}|tok:{}|smooth:exp|version:regard-{}",
-            self.tokenizer.name(),
-            env!("CARGO_PKG_VERSION")
-        )
+        self.signature_for(Some(references))
     }
 
-    fn tokenize(self, line: &str) -> Vec<String> {
-        // White space at the end goes first, so that a hyphen before a line end stays what it is.
-        let line = line.trim_end_matches(is_space);
-        let line = if self.lowercase { line.to_lowercase() } else { line.to_owned() };
-        match self.tokenizer {
-            BleuTokenizer::ThirteenA => tokenize_13a(&line),
-            BleuTokenizer::None => split_words(&line).map(str::to_owned).collect(),
+    /// The tokens over which n-grams are counted.
+    #[must_use]
+    pub fn tokenize(&self, line: &str) -> Vec<String> {
+        if self.lowercase {
+            self.tokenizer.tokenize(&line.to_lowercase())
+        } else {
+            self.tokenizer.tokenize(line)
         }
     }
 }
 
-/// The precisions in percent, and the number of orders that the output is long enough for. All are 0 without a match.
-fn smoothed_precisions(statistics: &BleuStatistics) -> ([f64; MAX_NGRAM_ORDER], usize) {
-    let mut precisions = [0.0; MAX_NGRAM_ORDER];
-    let orders = statistics.total.iter().take_while(|&&total| total > 0).count();
-    if statistics.correct.iter().all(|&correct| correct == 0) {
-        return (precisions, orders);
+impl Metric for BleuOptions {
+    fn name(&self) -> String {
+        "BLEU".to_owned()
     }
-    let mut halvings = 1.0;
-    for (n, precision) in precisions.iter_mut().enumerate().take(orders) {
-        let total = statistics.total[n] as f64;
-        *precision = if statistics.correct[n] == 0 {
-            halvings *= 2.0;
-            100.0 / (halvings * total)
-        } else {
-            100.0 * statistics.correct[n] as f64 / total
-        };
+
+    fn settings(&self) -> String {
+        let case = if self.lowercase { "lc" } else { "mixed" };
+        let effective = if self.effective_order { "yes" } else { "no" };
+        format!("case:{case}|eff:{effective}|tok:{}|smooth:{}", self.tokenizer.name(), self.smoothing)
     }
-    (precisions, orders)
+
+    fn higher_is_better(&self) -> bool {
+        true
+    }
+
+    fn width(&self) -> usize {
+        2 + 2 * MAX_NGRAM_ORDER
+    }
+
+    fn statistics(&self, hypothesis: &str, references: &[&str]) -> Vec<f64> {
+        self.segment(hypothesis, references).to_row()
+    }
+
+    fn score_of(&self, sums: &[f64]) -> f64 {
+        self.score(&BleuStatistics::from_row(sums)).score
+    }
+
+    /// With effective order, whatever the settings say: else most short lines would score 0.
+    fn sentence_score_of(&self, statistics: &[f64]) -> f64 {
+        Self { effective_order: true, ..*self }.score_of(statistics)
+    }
+
+    /// Counts and precisions in single precision, their logarithms in double.
+    fn resampled_score(&self, sums: &[f32]) -> ResampledScore {
+        let at = |index: usize| sums.get(index).copied().unwrap_or(0.0);
+        let correct: [f32; MAX_NGRAM_ORDER] = std::array::from_fn(|n| at(2 + n));
+        let total = std::array::from_fn(|n| at(2 + MAX_NGRAM_ORDER + n));
+        ResampledScore::Double(self.combine((at(0) as usize, at(1) as usize), &correct, &total).0)
+    }
 }
 
 fn brevity_penalty(hypothesis: usize, reference: usize) -> f64 {

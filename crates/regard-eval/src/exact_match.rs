@@ -1,6 +1,47 @@
 //! Exact match: for tasks with one right answer, such as copying, reversing and pronunciation.
 
 use crate::error::{EvalError, check_pairing};
+use crate::metric::Metric;
+
+/// Exact match as a [`Metric`]: percentage of lines that equal one of their references, white space at both ends ignored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ExactMatch {
+    /// Whether both sides are lower-cased first.
+    pub lowercase: bool,
+}
+
+impl Metric for ExactMatch {
+    fn name(&self) -> String {
+        "exact match".to_owned()
+    }
+
+    fn settings(&self) -> String {
+        format!("case:{}", if self.lowercase { "lc" } else { "mixed" })
+    }
+
+    fn higher_is_better(&self) -> bool {
+        true
+    }
+
+    fn width(&self) -> usize {
+        2
+    }
+
+    /// Right lines, and lines.
+    fn statistics(&self, hypothesis: &str, references: &[&str]) -> Vec<f64> {
+        let cased = |line: &str| if self.lowercase { line.to_lowercase() } else { line.to_owned() };
+        let hypothesis = cased(hypothesis.trim());
+        let right = references.iter().any(|reference| cased(reference.trim()) == hypothesis);
+        vec![f64::from(u8::from(right)), 1.0]
+    }
+
+    fn score_of(&self, sums: &[f64]) -> f64 {
+        match *sums {
+            [right, lines, ..] if lines > 0.0 => 100.0 * right / lines,
+            _ => 0.0,
+        }
+    }
+}
 
 /// Percentage of lines that equal one of their references, `references[k][i]` being the k-th of `hypotheses[i]`.
 /// White space at both ends is ignored.
@@ -41,6 +82,7 @@ pub fn word_error_rate<H: AsRef<str>, T: AsRef<str>>(
 }
 
 #[cfg(test)]
+#[allow(clippy::float_cmp, reason = "equal to the bit")]
 mod tests {
     use super::*;
 
@@ -48,6 +90,14 @@ mod tests {
     fn any_reference_will_do() {
         let references = [["k ae t", "d ao g", "r eh d", "x"], ["k a t", "d aa g", "r iy d", "y"]];
         assert_eq!(word_error_rate(&["k ae t ", "d aa g", "r iy d", "z"], &references), Ok(25.0));
+    }
+
+    #[test]
+    fn as_a_metric() {
+        let exact = ExactMatch { lowercase: true };
+        assert_eq!(exact.statistics("A b ", &["x", "a B"]), [1.0, 1.0]);
+        assert_eq!(exact.statistics("a b", &["a  b"]), [0.0, 1.0]);
+        assert_eq!(exact.score_of(&[3.0, 4.0]), 75.0);
     }
 
     #[test]

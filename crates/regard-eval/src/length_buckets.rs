@@ -1,11 +1,15 @@
-//! BLEU by the length of the source: where a model begins to lose the sentence.
+//! Scores by length, of the source or of the reference: where a model begins to lose the sentence.
 
 use crate::bleu::BleuOptions;
+use crate::corpus::Corpus;
 use crate::error::{EvalError, check_lines};
-use crate::tokenizer_13a::split_words;
+use crate::metric::Metric;
+use crate::segment_statistics::SegmentStatistics;
+use crate::significance::{Resamples, Resampling};
+use crate::tokenizer::spacing::split_words;
 use serde::Serialize;
 
-/// Ranges of source lengths in words, in ascending order and without overlap.
+/// Ranges of lengths in words, in ascending order and without overlap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LengthBuckets(Vec<(usize, Option<usize>)>);
 
@@ -34,7 +38,7 @@ impl LengthBuckets {
     }
 }
 
-/// The score of the lines whose source has `from` to `to` words.
+/// The score of the lines with `from` to `to` words.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LengthBucket {
     /// Fewest words.
@@ -43,8 +47,12 @@ pub struct LengthBucket {
     pub to: Option<usize>,
     /// Number of lines in the bucket.
     pub lines: usize,
-    /// Corpus BLEU of these lines in percent; none for a bucket without lines.
+    /// The corpus score of these lines in percent; none for a bucket without lines.
     pub score: Option<f64>,
+    /// The lower end of the score's 95 % interval, from bootstrap samples of the bucket's lines.
+    pub low: Option<f64>,
+    /// Its upper end.
+    pub high: Option<f64>,
 }
 
 impl LengthBucket {
@@ -55,10 +63,43 @@ impl LengthBucket {
     }
 }
 
-/// Corpus BLEU per bucket of source length, where a word is what stands between white space.
+/// The number of words in each line, where a word is what stands between white space.
+#[must_use]
+pub fn word_lengths<S: AsRef<str>>(lines: &[S]) -> Vec<usize> {
+    lines.iter().map(|line| split_words(line.as_ref()).count()).collect()
+}
+
+/// The score of a metric per bucket of length, with an interval from `resampling`; `lengths` has one entry a line.
 ///
-/// `references[k][i]` is the k-th reference of `hypotheses[i]`. A line whose source length is in no bucket counts
-/// nowhere: with the default buckets those are the lines with a blank source.
+/// A line whose length is in no bucket counts nowhere: with the default buckets those are lines of no word.
+///
+/// # Errors
+/// When there is another number of lengths than of lines.
+pub fn score_by_length(
+    metric: &dyn Metric,
+    statistics: &SegmentStatistics,
+    lengths: &[usize],
+    buckets: &LengthBuckets,
+    resampling: Resampling,
+) -> Result<Vec<LengthBucket>, EvalError> {
+    check_lines(statistics.lines(), "the side whose lengths count", lengths.len())?;
+    let bucket = |&(from, to): &(usize, Option<usize>)| {
+        let inside = |length: usize| length >= from && to.is_none_or(|to| length <= to);
+        let inside = statistics.select(|line| lengths.get(line).copied().is_some_and(inside));
+        let lines = inside.lines();
+        let score = (lines > 0).then(|| metric.score_of(&inside.sums()));
+        let interval = (lines > 0).then(|| Resamples::draw(metric, &inside, resampling).interval());
+        // exp(ln 100) is a little more than 100 in floating point, in samples too.
+        let most = if metric.higher_is_better() { 100.0 } else { f64::INFINITY };
+        let (low, high) = (interval.map(|i| i.low.min(most)), interval.map(|i| i.high.min(most)));
+        LengthBucket { from, to, lines, score, low, high }
+    };
+    Ok(buckets.0.iter().map(bucket).collect())
+}
+
+/// Corpus BLEU per bucket of source length, as [`score_by_length`].
+///
+/// `references[k][i]` is the k-th reference of `hypotheses[i]`.
 ///
 /// # Errors
 /// As [`BleuOptions::corpus`], and when the source has another number of lines.
@@ -70,20 +111,8 @@ pub fn bleu_by_length<S: AsRef<str>, H: AsRef<str>, T: AsRef<str>>(
     options: &BleuOptions,
 ) -> Result<Vec<LengthBucket>, EvalError> {
     check_lines(hypotheses.len(), "the source", sources.len())?;
-    let segments = options.segments(hypotheses, references)?;
-    let lengths: Vec<usize> = sources.iter().map(|source| split_words(source.as_ref()).count()).collect();
-    let buckets = buckets.0.iter().map(|&(from, to)| {
-        let inside: Vec<_> = lengths
-            .iter()
-            .zip(&segments)
-            .filter(|&(&length, _)| length >= from && to.is_none_or(|to| length <= to))
-            .map(|(_, &statistics)| statistics)
-            .collect();
-        let lines = inside.len();
-        let score = (lines > 0).then(|| options.score(&inside.into_iter().sum()).score);
-        LengthBucket { from, to, lines, score }
-    });
-    Ok(buckets.collect())
+    let statistics = SegmentStatistics::new(options, &Corpus::new(hypotheses, references)?);
+    score_by_length(options, &statistics, &word_lengths(sources), buckets, Resampling::BOOTSTRAP)
 }
 
 #[cfg(test)]
@@ -102,8 +131,13 @@ mod tests {
         let half = BleuOptions::default().corpus(&hypotheses[..2], &[&references[0][..2]])?;
         assert_eq!(found[0].score, Some(half.score));
         assert!(half.score > 10.0 && half.score < 60.0);
+        assert!(
+            found[0].low == Some(0.0) && found[0].high > Some(99.9),
+            "one line of two, or both: {found:?}"
+        );
         assert_eq!(found[1].score, Some(100.0));
-        assert_eq!(found[2].score, None);
+        assert!(found[1].low == found[1].high && found[1].low > Some(99.9));
+        assert_eq!((found[2].score, found[2].low, found[2].high), (None, None, None));
 
         let default = bleu_by_length(
             &sources,
@@ -115,7 +149,7 @@ mod tests {
         let lines: Vec<usize> = default.iter().map(|bucket| bucket.lines).collect();
         assert_eq!(lines, [3, 1, 0, 0, 0, 0, 0]);
         let json = serde_json::to_string(&default[6]).unwrap();
-        assert_eq!(json, r#"{"from":61,"to":null,"lines":0,"score":null}"#);
+        assert_eq!(json, r#"{"from":61,"to":null,"lines":0,"score":null,"low":null,"high":null}"#);
         Ok(())
     }
 

@@ -1,11 +1,15 @@
 //! BLEU against values that sacreBLEU 2.6.0 gives.
 
 use proptest::prelude::*;
-use regard_eval::{BleuOptions, BleuScore, BleuStatistics, BleuTokenizer, EvalError};
+use regard_eval::{BleuOptions, BleuScore, BleuStatistics, BleuTokenizer, EvalError, Smoothing};
 use std::process::Command;
 
-const DEFAULT: BleuOptions =
-    BleuOptions { tokenizer: BleuTokenizer::ThirteenA, lowercase: false, effective_order: false };
+const DEFAULT: BleuOptions = BleuOptions {
+    tokenizer: BleuTokenizer::ThirteenA,
+    lowercase: false,
+    effective_order: false,
+    smoothing: Smoothing::Exp,
+};
 
 fn near(found: f64, expected: f64) {
     assert!((found - expected).abs() < 1e-9, "{found} is not {expected}");
@@ -96,7 +100,8 @@ fn scores_print_as_in_sacrebleu() {
 
 #[test]
 fn signatures_name_the_settings() {
-    let options = BleuOptions { tokenizer: BleuTokenizer::None, lowercase: true, effective_order: true };
+    let options =
+        BleuOptions { tokenizer: BleuTokenizer::None, lowercase: true, effective_order: true, ..DEFAULT };
     assert_eq!(options.signature(8), "nrefs:8|case:lc|eff:yes|tok:none|smooth:exp|version:regard-0.1.0");
     assert_eq!(DEFAULT.signature(1), "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:regard-0.1.0");
 }
@@ -125,7 +130,7 @@ proptest! {
         none: bool,
     ) {
         let tokenizer = if none { BleuTokenizer::None } else { BleuTokenizer::ThirteenA };
-        let options = BleuOptions { tokenizer, lowercase, effective_order };
+        let options = BleuOptions { tokenizer, lowercase, effective_order, ..DEFAULT };
         let hypotheses: Vec<&str> = lines.iter().map(|line| line.0.as_str()).collect();
         let references: [Vec<&str>; 2] =
             [lines.iter().map(|line| line.1.as_str()).collect(), lines.iter().map(|line| line.2.as_str()).collect()];

@@ -1,37 +1,13 @@
 //! Published scores of real systems, reproduced. Needs the shared data; skipped without.
+#![allow(clippy::unwrap_used, reason = "a test may panic, its helpers too")]
 
-use regard_eval::{BleuOptions, BleuTokenizer};
-use std::path::{Path, PathBuf};
+#[path = "common/shared_data.rs"]
+mod shared_data;
 
-/// The data folder, or none with a line that says which test is skipped.
-fn data(test: &str, folder: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("REGARD_DATA")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"), PathBuf::from);
-    let path = root.join(folder);
-    if path.is_dir() {
-        return Some(path);
-    }
-    println!("skipped: no data ({test})");
-    None
-}
-
-/// Lines end at LF only; a last line without one counts.
-fn lines(path: &Path) -> Vec<String> {
-    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    text.strip_suffix('\n').unwrap_or(&text).split('\n').map(str::to_owned).collect()
-}
-
-fn target(pair: &str) -> &str {
-    &pair[3..]
-}
-
-fn output(root: &Path, pair: &str, system: &str) -> Vec<String> {
-    lines(&root.join(format!("system-outputs/newstest2021.{pair}.hyp.{system}.{}", target(pair))))
-}
-
-fn reference(root: &Path, pair: &str, letter: &str) -> Vec<String> {
-    lines(&root.join(format!("references/newstest2021.{pair}.ref.{letter}.{}", target(pair))))
-}
+use regard_eval::{
+    BleuOptions, BleuTokenizer, ChrfOptions, Corpus, Metric, SegmentStatistics, Smoothing, TerOptions,
+};
+use shared_data::{data, lines, output, reference};
 
 /// The letters of the references that `all` stands for: those that the file scores one by one.
 fn all_letters(rows: &[Vec<&str>], pair: &str) -> Vec<String> {
@@ -43,66 +19,82 @@ fn all_letters(rows: &[Vec<&str>], pair: &str) -> Vec<String> {
     letters
 }
 
+fn score(metric: &dyn Metric, hypotheses: &[String], references: &[Vec<String>]) -> f64 {
+    let corpus = Corpus::new(hypotheses, references).unwrap();
+    metric.score_of(&SegmentStatistics::new(metric, &corpus).sums())
+}
+
 #[test]
 fn wmt21_published_rows() {
     let Some(root) = data("wmt21_published_rows", "wmt21") else { return };
     let table = lines(&root.join("automatic-scores.tsv"));
     let rows: Vec<Vec<&str>> = table[1..].iter().map(|row| row.split('\t').collect()).collect();
-    let mut checked = 0;
     for row in &rows {
-        let (pair, system, metric, score) = (row[0], row[1], row[4], row[5]);
-        let Some(letters) = metric.strip_prefix("bleu-") else { continue };
+        let (pair, system, score_name, published) = (row[0], row[1], row[4], row[5]);
+        let (metric, letters): (Box<dyn Metric>, _) = match score_name.split_once('-').unwrap() {
+            ("bleu", letters) => (Box::new(BleuOptions::default()), letters),
+            ("chrf", letters) => (Box::new(ChrfOptions::default()), letters),
+            other => panic!("{other:?}"),
+        };
         let letters = if letters == "all" { all_letters(&rows, pair) } else { vec![letters.to_owned()] };
         let references: Vec<_> = letters.iter().map(|letter| reference(&root, pair, letter)).collect();
-        let found = BleuOptions::default().corpus(&output(&root, pair, system), &references).unwrap();
-        let expected: f64 = score.parse().unwrap();
-        assert!(
-            (found.score - expected).abs() < 1e-9,
-            "{pair} {system} {metric}: {} {expected}",
-            found.score
-        );
-        checked += 1;
+        let found = score(metric.as_ref(), &output(&root, pair, system), &references);
+        let expected: f64 = published.parse().unwrap();
+        assert!((found - expected).abs() < 1e-9, "{pair} {system} {score_name}: {found} {expected}");
     }
-    assert_eq!(checked, 173);
+    assert_eq!(rows.len(), 346);
 }
 
 #[test]
 fn wmt21_settings() {
     let Some(root) = data("wmt21_settings", "wmt21") else { return };
-    let (thirteen_a, none) = (BleuOptions::default(), BleuTokenizer::None);
-    let mut checked = 0;
-    for row in &lines(&root.join("sacrebleu_oracle.tsv"))[1..] {
+    let bleu = BleuOptions::default();
+    let with = |tokenizer| -> Box<dyn Metric> { Box::new(BleuOptions { tokenizer, ..bleu }) };
+    let ter = TerOptions { normalized: true, no_punct: true, ..TerOptions::default() };
+    let table = lines(&root.join("sacrebleu_oracle.tsv"));
+    for row in &table[1..] {
         let row: Vec<&str> = row.split('\t').collect();
-        let options = match row[4] {
-            "BLEU 13a" => thirteen_a,
-            "BLEU 13a lc" => BleuOptions { lowercase: true, ..thirteen_a },
-            "BLEU none" => BleuOptions { tokenizer: none, ..thirteen_a },
-            _ => continue,
+        let metric: Box<dyn Metric> = match row[4] {
+            "BLEU 13a" => Box::new(bleu),
+            "BLEU 13a lc" => Box::new(BleuOptions { lowercase: true, ..bleu }),
+            "BLEU 13a smooth=add-k" => Box::new(BleuOptions { smoothing: Smoothing::AddK(1.0), ..bleu }),
+            "BLEU none" => with(BleuTokenizer::None),
+            "BLEU intl" => with(BleuTokenizer::International),
+            "BLEU char" => with(BleuTokenizer::Character),
+            "chrF2" => Box::new(ChrfOptions::default()),
+            "chrF2++" => Box::new(ChrfOptions::plus_plus()),
+            "TER" => Box::new(TerOptions::default()),
+            "TER norm,nopunct" => Box::new(ter),
+            other => panic!("{other}"),
         };
         let (pair, system) = (row[1], row[2]);
         let references = [reference(&root, pair, row[3])];
-        let found = options.corpus(&output(&root, pair, system), &references).unwrap();
+        let found = score(metric.as_ref(), &output(&root, pair, system), &references);
         let expected: f64 = row[5].parse().unwrap();
-        assert!((found.score - expected).abs() < 1e-9, "{row:?}: {}", found.score);
-        let signature = options.signature(1);
+        assert!((found - expected).abs() < 1e-9, "{row:?}: {found}");
+        let signature = metric.signature_for(Some(1));
         assert_eq!(signature.split("version:").next(), row[6].split("version:").next());
-        checked += 1;
+        assert!(row[4].starts_with(&metric.name()), "{row:?}");
     }
-    assert_eq!(checked, 24);
+    assert_eq!(table.len(), 81);
 }
 
 #[test]
 fn wmt21_sentences() {
     let Some(root) = data("wmt21_sentences", "wmt21") else { return };
-    let hypotheses = output(&root, "de-en", "Online-A");
-    let references = reference(&root, "de-en", "A");
-    let options = BleuOptions::sentence_level();
+    let (hypotheses, references) = (output(&root, "de-en", "Online-A"), [reference(&root, "de-en", "A")]);
+    let metrics: [&dyn Metric; 3] =
+        [&BleuOptions::default(), &ChrfOptions::default(), &TerOptions::default()];
+    let corpus = Corpus::new(&hypotheses, &references).unwrap();
+    let statistics = metrics.map(|metric| SegmentStatistics::new(metric, &corpus));
     let table = lines(&root.join("sacrebleu_sentence_oracle.de-en.Online-A.refA.first200.tsv"));
     assert_eq!(table.len(), 201);
-    for (i, row) in table[1..].iter().enumerate() {
-        let expected: f64 = row.split('\t').nth(1).unwrap().parse().unwrap();
-        let found = options.score(&options.segment(&hypotheses[i], &[&references[i]])).score;
-        assert!((found - expected).abs() < 1e-9, "line {}: {found} {expected}", i + 1);
+    for (line, row) in table[1..].iter().enumerate() {
+        let published = row.split('\t').skip(1).map(|score| score.parse::<f64>().unwrap());
+        for ((metric, statistics), expected) in metrics.iter().zip(&statistics).zip(published) {
+            let found = metric.sentence_score_of(statistics.rows().nth(line).unwrap());
+            assert!((found - expected).abs() < 1e-9, "line {}: {found} {expected}", line + 1);
+        }
     }
 }
 

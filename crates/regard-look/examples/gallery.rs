@@ -75,7 +75,11 @@ fn curve() -> Chart {
         ("fixed vector, source reversed", [100.0, 98.0, 48.0, 23.0, 19.0, 15.0]),
         ("fixed vector", [94.0, 84.0, 36.0, 20.0, 15.5, 11.0]),
     ];
-    let series = series.map(|(name, scores)| Series { name: name.into(), scores: scores.map(Some).to_vec() });
+    let series = series.map(|(name, scores)| Series {
+        name: name.into(),
+        scores: scores.map(Some).to_vec(),
+        bands: Vec::new(),
+    });
     Chart {
         title: "BLEU by source length".into(),
         x_label: "source length (words)".into(),

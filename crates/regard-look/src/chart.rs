@@ -10,7 +10,10 @@ use crate::picture::{PictureError, png, svg};
 ///
 /// ```
 /// use regard_look::{Chart, Series};
-/// let series = |name: &str, scores: [f64; 2]| Series { name: name.into(), scores: scores.map(Some).to_vec() };
+/// let series = |name: &str, scores: [f64; 2]| {
+///     let bands = scores.map(|score| Some((score - 3.0, score + 2.0))).to_vec();
+///     Series { name: name.into(), scores: scores.map(Some).to_vec(), bands }
+/// };
 /// let chart = Chart {
 ///     title: "BLEU by length".into(),
 ///     x_label: "source words".into(),
@@ -45,6 +48,8 @@ pub struct Series {
     /// One score, 0 to 100, per bucket. `None`, or a number that is not finite, leaves a gap; what lies outside 0 to 100
     /// is drawn at the edge, and scores beyond the last bucket are not drawn.
     pub scores: Vec<Option<f64>>,
+    /// The interval of each score, drawn as an upright line through it; may be empty.
+    pub bands: Vec<Option<(f64, f64)>>,
 }
 
 const WIDTH: f32 = 720.0;
@@ -74,12 +79,20 @@ impl Chart {
     pub(crate) fn scene(&self) -> Scene {
         let mut scene = Scene::new(format!("{}: {} by {}", self.title, self.y_label, self.x_label));
         scene.text(Text::new(MARGIN, MARGIN + 13.0, 15.0, fit(&self.title, WIDTH - 2.0 * MARGIN, 15.0)));
-        let plot = Plot { top: self.legend(&mut scene), buckets: self.buckets.len() };
+        let plot = Plot { top: self.legend(&mut scene), buckets: self.buckets.len(), most: self.most() };
         self.axes(&plot, &mut scene);
         for (index, series) in self.series.iter().enumerate() {
             self.curve(&plot, index, series, &mut scene);
         }
         scene.sized(WIDTH, plot.bottom() + 58.0 + MARGIN)
+    }
+
+    /// Where the axis ends: at the first of 20, 40, … 100 that nothing drawn is above.
+    fn most(&self) -> f64 {
+        let scores = self.series.iter().flat_map(|series| series.scores.iter().flatten().copied());
+        let ends = self.series.iter().flat_map(|series| series.bands.iter().flatten().map(|band| band.1));
+        let largest = scores.chain(ends).filter(|score| score.is_finite()).fold(0.0, f64::max);
+        [20.0, 40.0, 60.0, 80.0].into_iter().find(|&most| largest <= most).unwrap_or(100.0)
     }
 
     /// Names beside their lines, in as many rows as they need; returns where the plot starts.
@@ -100,9 +113,10 @@ impl Chart {
     }
 
     fn axes(&self, plot: &Plot, scene: &mut Scene) {
-        for score in [0, 20, 40, 60, 80, 100] {
-            let y = plot.y(f64::from(score));
-            let colour = if score == 0 { FAINT_INK } else { GRID };
+        for tick in 0..=5_u8 {
+            let score = plot.most * f64::from(tick) / 5.0;
+            let y = plot.y(score);
+            let colour = if tick == 0 { FAINT_INK } else { GRID };
             scene.line((LEFT, y), (RIGHT, y), Stroke { colour, width: 1.0, dash: 0.0 });
             scene.text(Text::new(LEFT - 8.0, y + 4.0, SMALL_SIZE, score.to_string()).anchored(Anchor::End));
         }
@@ -124,7 +138,8 @@ impl Chart {
         let middle = f32::midpoint(LEFT, RIGHT);
         let x_label = Text::new(middle, plot.bottom() + 58.0, SIZE, fit(&self.x_label, RIGHT - LEFT, SIZE));
         scene.text(x_label.anchored(Anchor::Middle));
-        let y_label = Text::new(MARGIN + 10.0, plot.y(50.0), SIZE, fit(&self.y_label, PLOT_HEIGHT, SIZE));
+        let y_label =
+            Text::new(MARGIN + 10.0, plot.y(plot.most / 2.0), SIZE, fit(&self.y_label, PLOT_HEIGHT, SIZE));
         scene.text(y_label.anchored(Anchor::Middle).turned(-90.0));
     }
 
@@ -138,6 +153,14 @@ impl Chart {
             let points = run.iter().flatten().map(|(_, _, point)| *point).collect();
             scene.shapes.push(Shape::Polyline { points, stroke: stroke(index) });
         }
+        // Side by side, so that intervals of several systems can be told apart.
+        let aside = 5.0 * (index as f32 - (self.series.len() as f32 - 1.0) / 2.0);
+        for &(bucket, _, (x, _)) in points.iter().flatten() {
+            if let Some(Some((low, high))) = series.bands.get(bucket) {
+                let thin = Stroke { width: 1.0, dash: 0.0, ..stroke(index) };
+                scene.line((x + aside, plot.y(*low)), (x + aside, plot.y(*high)), thin);
+            }
+        }
         for &(bucket, score, point) in points.iter().flatten() {
             let tip = format!("{}, {}: {score:.1}", series.name, self.buckets[bucket]);
             scene.shapes.push(marker(index, point, tip));
@@ -149,6 +172,8 @@ impl Chart {
 struct Plot {
     top: f32,
     buckets: usize,
+    /// The score at the top.
+    most: f64,
 }
 
 impl Plot {
@@ -166,7 +191,7 @@ impl Plot {
     }
 
     fn y(&self, score: f64) -> f32 {
-        self.bottom() - PLOT_HEIGHT * (score.clamp(0.0, 100.0) / 100.0) as f32
+        self.bottom() - PLOT_HEIGHT * (score.clamp(0.0, self.most) / self.most) as f32
     }
 }
 
@@ -199,7 +224,7 @@ mod tests {
 
     fn chart(scores: Vec<Option<f64>>) -> Chart {
         let buckets = ["1–5", "6–10", "11–20", "21–30"].map(String::from).to_vec();
-        let series = vec![Series { name: "a & b".into(), scores }];
+        let series = vec![Series { name: "a & b".into(), scores, bands: Vec::new() }];
         Chart { title: "t".into(), buckets, counts: vec![5, 6, 7, 8], series, ..Chart::default() }
     }
 
@@ -222,7 +247,7 @@ mod tests {
 
     #[test]
     fn scores_lie_between_the_axes() {
-        let plot = Plot { top: 100.0, buckets: 4 };
+        let plot = Plot { top: 100.0, buckets: 4, most: 100.0 };
         let heights = [0.0, 50.0, 100.0, 120.0, -3.0].map(|score| plot.y(score).round() as i32);
         assert_eq!(heights, [380, 240, 100, 100, 380]);
         let places = [plot.slot(), plot.x(0), plot.x(3)].map(|x| x.round() as i32);
@@ -232,10 +257,25 @@ mod tests {
     #[test]
     fn counts_and_names_are_written() {
         let svg = chart(vec![Some(50.0); 4]).svg();
-        for text in [">8</text>", ">lines</text>", ">a &amp; b</text>", ">21–30</text>", ">100</text>"] {
+        for text in
+            [">8</text>", ">lines</text>", ">a &amp; b</text>", ">21–30</text>", ">60</text>", ">12</text>"]
+        {
             assert!(svg.contains(text), "{text} not in {svg}");
         }
         assert_eq!(svg.matches("<polyline").count(), 6 + 1 + 1);
+    }
+
+    #[test]
+    fn the_axis_ends_above_everything_and_bands_are_drawn() {
+        let mut chart = chart(vec![Some(30.0); 4]);
+        assert!((chart.most() - 40.0).abs() < 1e-9);
+        let lines = |chart: &Chart| chart.svg().matches("<polyline").count();
+        let before = lines(&chart);
+        chart.series[0].bands = vec![Some((20.0, 41.0)), None];
+        assert!((chart.most() - 60.0).abs() < 1e-9);
+        assert_eq!(lines(&chart), before + 1);
+        chart.series[0].scores[0] = Some(300.0);
+        assert!((chart.most() - 100.0).abs() < 1e-9);
     }
 
     #[test]

@@ -94,7 +94,7 @@ fn right_to_left_words_leave_their_cells_in_place() {
 
 #[test]
 fn report_is_one_well_formed_page() {
-    let series = vec![Series { name: "a".into(), scores: vec![Some(3.0)] }];
+    let series = vec![Series { name: "a".into(), scores: vec![Some(3.0)], bands: Vec::new() }];
     let chart = Chart { buckets: vec!["1".into()], series, ..Chart::default() };
     let table = Table { caption: "c".into(), header: words("x y"), rows: vec![words("<i> 1")] };
     let blocks = vec![

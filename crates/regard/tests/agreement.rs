@@ -289,7 +289,26 @@ fn evaluate_by_length_counts_the_lines_of_each_bucket() {
     }
     let text = regard(&args).ok();
     assert!(text.contains("   31-40 words       0 lines       - BLEU\n"), "{text}");
-    assert!(text.contains("     61+ words       2 lines   100.0 BLEU\n"), "{text}");
+    assert!(text.contains("     61+ words       2 lines   100.0 BLEU (95 %: 100.0 to 100.0)\n"), "{text}");
+
+    // `curve` has the same numbers, in a table, as JSON and as CSV; two files of one name are told apart.
+    let other = place.at("other");
+    std::fs::create_dir(&other).unwrap();
+    let other = place.write("other/hyp", std::fs::read(&src).unwrap());
+    let csv = place.at("curve.csv");
+    let args = ["curve", &hyp, &other, "--ref", &src, "--src", &src, "--csv", &csv, "--json"];
+    let curves = json(&regard(&args).ok());
+    assert_eq!(&curves[0]["by_length"], &found[0]["by_length"]);
+    assert_eq!(
+        [&curves[0]["system"], &curves[1]["system"]],
+        [&Value::from(hyp.as_str()), &other.as_str().into()]
+    );
+    let csv = std::fs::read_to_string(&csv).unwrap();
+    let rows: Vec<&str> = csv.lines().collect();
+    assert_eq!(rows.len(), 1 + 2 * 7);
+    assert_eq!(rows[0], "system,from,to,lines,bleu,low,high");
+    assert_eq!(rows[4], format!("\"{hyp}\",31,40,0,,,"));
+    assert_eq!(rows[14], format!("\"{other}\",61,,2,100,100,100"));
 }
 
 #[test]

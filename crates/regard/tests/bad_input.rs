@@ -202,7 +202,7 @@ fn wrong_calls() {
     let place = Place::new();
     let here = place.write("here", "a\n");
     let model = attention_model();
-    let cases: [(&[&str], &[&str]); 12] = [
+    let cases: [(&[&str], &[&str]); 16] = [
         (&["translate", model, "--n-best", "6"], &["n-best 6", "beam size 5"]),
         (&["translate", model, "--n-best", "0"], &["n-best is 0"]),
         (&["translate", model, "--beam-size", "0"], &["beam size is 0", "smallest is 1"]),
@@ -215,6 +215,10 @@ fn wrong_calls() {
         (&["look", model, "the cat", "--temperature", "nan"], &["--temperature NaN"]),
         (&["score", model, "--src", &here, "--tgt", &here, "--batch-size", "0"], &["batch size is 0"]),
         (&["evaluate", &here, "--ref", &here, "--by-length"], &["--src"]),
+        (&["evaluate", &here, "--ref", &here, "--paired", "ar"], &["--paired", "baseline"]),
+        (&["evaluate", &here, "--ref", &here, "--smooth", "laplace"], &["laplace", "add-k"]),
+        (&["evaluate", &here, "--ref", &here, "--smooth-value", "2"], &["exp", "no value"]),
+        (&["evaluate", &here, "--ref", &here, "--metrics", "chrf", "--chrf-beta", "0"], &["--chrf-beta 0"]),
     ];
     for (args, parts) in cases {
         let ran = regard_reading(args, "the cat\n");
@@ -222,13 +226,17 @@ fn wrong_calls() {
         ran.fails_with(2, parts);
     }
     // What the parser of the command line refuses has its own form, which ends in a pointer to the help.
-    let parsed: [(&[&str], &str); 6] = [
+    let parsed: [(&[&str], &str); 7] = [
         (&["translate", model, "--beam-size", "many"], "error: invalid value 'many' for '--beam-size <N>'"),
         (&["translate", model, "--beam-sise", "3"], "error: unexpected argument '--beam-sise'"),
         (&["translate", model, "--format", "yaml"], "error: invalid value 'yaml' for '--format <FORMAT>'"),
         (&["translate"], "error: the following required arguments were not provided"),
         (&["transalte", model], "error: unrecognized subcommand 'transalte'"),
         (&["translate", model, "--beam-size", "-1"], "error: "),
+        (
+            &["evaluate", "x", "--ref", "x", "--tokenize", "ja-mecab"],
+            "error: invalid value 'ja-mecab' for '--tokenize <NAME>': the tokenizer ja-mecab needs MeCab",
+        ),
     ];
     for (args, begin) in parsed {
         let ran = regard(args);

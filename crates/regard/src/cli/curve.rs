@@ -1,19 +1,19 @@
 //! `regard curve`: BLEU by sentence length of several systems, as one picture.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
-use regard_eval::{BleuOptions, LengthBucket, LengthBuckets, bleu_by_length};
+use regard_eval::{BleuOptions, BleuTokenizer, LengthBucket, LengthBuckets, bleu_by_length};
 use regard_look::{Chart, Series};
 use serde::Serialize;
 
-use super::evaluate::{Tokenize, bucket_line};
+use super::evaluate::{bucket_line, check_counts};
 use super::input::{all_lines, paired_lines};
 use super::output::{Output, print_json, write};
 use super::settings::Settings;
 
-/// BLEU by the number of source words, for several systems in one picture.
+/// BLEU by the number of source words, for several systems in one picture, with 95 % intervals from bootstrap samples.
 ///
 /// Example: regard curve attention.fr fixed.fr --ref test.fr --src test.en --svg curve.svg
 #[derive(Args)]
@@ -27,9 +27,12 @@ pub(super) struct CurveArgs {
     /// Source lines
     #[arg(long, value_name = "FILE")]
     src: PathBuf,
-    /// How lines become tokens: as mteval-v13a does, or at spaces
-    #[arg(long, value_enum, default_value = "13a")]
-    tokenize: Tokenize,
+    /// How lines become tokens: 13a, none (at spaces), intl, char or zh
+    #[arg(long, default_value = "13a", value_name = "NAME")]
+    tokenize: BleuTokenizer,
+    /// Write the data as CSV
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
     /// Write the picture as SVG
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
@@ -51,17 +54,20 @@ struct Curve {
 }
 
 pub(super) fn run(args: &CurveArgs) -> Result<()> {
-    let options = BleuOptions { tokenizer: args.tokenize.tokenizer(), ..BleuOptions::default() };
-    let sources = all_lines(&args.src)?;
+    let options = BleuOptions { tokenizer: args.tokenize, ..BleuOptions::default() };
+    let (sources, reference) = paired_lines(&args.src, &args.reference)?;
     let curve = |path: &PathBuf| -> Result<Curve> {
-        let (hypotheses, reference) = paired_lines(path, &args.reference)?;
+        let hypotheses = all_lines(path)?;
+        check_counts(path, hypotheses.len(), &args.reference, reference.len())?;
         let by_length =
-            bleu_by_length(&sources, &hypotheses, &[reference], &LengthBuckets::default(), &options)?;
-        let system = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Curve { system, signature: options.signature(1), by_length })
+            bleu_by_length(&sources, &hypotheses, &[&reference], &LengthBuckets::default(), &options)?;
+        Ok(Curve { system: name(args, path), signature: options.signature(1), by_length })
     };
     let curves = args.hypotheses.iter().map(curve).collect::<Result<Vec<_>>>()?;
     let chart = chart(&curves);
+    if let Some(path) = &args.csv {
+        write(path, csv(&curves).as_bytes())?;
+    }
     if let Some(path) = &args.svg {
         write(path, chart.svg().as_bytes())?;
     }
@@ -75,10 +81,31 @@ pub(super) fn run(args: &CurveArgs) -> Result<()> {
     for curve in &curves {
         output.line(&format!("{}  BLEU|{}", curve.system, curve.signature))?;
         for bucket in &curve.by_length {
-            output.line(&bucket_line(bucket))?;
+            output.line(&bucket_line(bucket, "BLEU"))?;
         }
     }
     output.finish()
+}
+
+/// The file's name without its ending, where no other system is called so too.
+fn name(args: &CurveArgs, path: &Path) -> String {
+    let same = args.hypotheses.iter().filter(|other| other.file_stem() == path.file_stem()).count();
+    let stem = path.file_stem().filter(|_| same == 1).map(|stem| stem.to_string_lossy().into_owned());
+    stem.unwrap_or_else(|| path.display().to_string())
+}
+
+/// One row a system and bucket; what is not known is empty.
+fn csv(curves: &[Curve]) -> String {
+    let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
+    let rows = curves.iter().flat_map(|curve| {
+        let system = format!("\"{}\"", curve.system.replace('"', "\"\""));
+        curve.by_length.iter().map(move |LengthBucket { from, to, lines, score, low, high }| {
+            let to = to.map(|to| to.to_string()).unwrap_or_default();
+            let numbers = [*score, *low, *high].map(number).join(",");
+            format!("{system},{from},{to},{lines},{numbers}\n")
+        })
+    });
+    std::iter::once("system,from,to,lines,bleu,low,high\n".to_owned()).chain(rows).collect()
 }
 
 /// The picture: buckets that have lines, one curve a system.
@@ -88,6 +115,10 @@ fn chart(curves: &[Curve]) -> Chart {
     let series = |curve: &Curve| Series {
         name: curve.system.clone(),
         scores: used.iter().map(|&bucket| curve.by_length[bucket].score).collect(),
+        bands: used
+            .iter()
+            .map(|&bucket| curve.by_length[bucket].low.zip(curve.by_length[bucket].high))
+            .collect(),
     };
     Chart {
         title: "BLEU by sentence length".to_owned(),

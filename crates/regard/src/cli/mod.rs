@@ -41,7 +41,7 @@ enum Command {
     Translate(translate::TranslateArgs),
     /// The log-probability of given translations
     Score(score::ScoreArgs),
-    /// BLEU of translations against references
+    /// BLEU, chrF, TER and error rates of translations against references
     Evaluate(evaluate::EvaluateArgs),
     /// BLEU by sentence length of several systems, as a picture
     Curve(curve::CurveArgs),

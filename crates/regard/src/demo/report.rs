@@ -61,6 +61,7 @@ fn chart(models: &[Measured]) -> Chart {
             .map(|model| Series {
                 name: words(model.kind).to_owned(),
                 scores: model.by_length.iter().map(|bucket| bucket.score).collect(),
+                bands: model.by_length.iter().map(|bucket| bucket.low.zip(bucket.high)).collect(),
             })
             .collect(),
     }

@@ -6,6 +6,7 @@ mod common;
 
 mod crashes;
 mod lines;
+mod metrics;
 mod numbers;
 mod streams;
 mod vocabularies;

@@ -80,7 +80,7 @@ fn p19_perplexity_is_about_the_true_words_only() {
 
     let empty = place.write("empty", "");
     let ran = regard(&["score", &model, "--src", &empty, "--tgt", &empty]);
-    assert_eq!(ran.err, "there are no lines, and so no perplexity\n");
+    assert_eq!(ran.err, "there are no tokens, and so no perplexity\n");
     assert_eq!(ran.ok(), "");
     let report = json(&regard(&["score", &model, "--src", &empty, "--tgt", &empty, "--json"]).ok());
     assert_eq!(report, serde_json::json!({"lines": [], "log_prob": 0.0, "tokens": 0, "perplexity": null}));

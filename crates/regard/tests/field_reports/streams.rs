@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, Command};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use crate::common::{Place, attention_model, corpus, program, translate};
+use crate::common::{Place, attention_model, corpus, json, program, regard_reading, translate};
 
 /// How long a program that should answer at once may take on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -103,6 +103,19 @@ fn p26_a_fifo_is_a_file() {
         assert_eq!(translate(model, &options, ""), "");
     });
     assert_eq!(fs::read_to_string(&out).unwrap(), expected);
+}
+
+#[test]
+fn p26_translations_to_be_judged_may_come_from_a_pipe() {
+    let place = Place::new();
+    let [text, _] = corpus(6, 50, (3, 8));
+    let file = place.write("file", &text);
+    for command in [["evaluate", "-"].as_slice(), &["curve", "-", "--src", &file]] {
+        let args = [command, &["--ref", &file, "--json"]].concat();
+        let found = json(&regard_reading(&args, &text).ok());
+        let score = found[0].get("score").unwrap_or(&found[0]["by_length"][0]["score"]);
+        assert!((score.as_f64().unwrap() - 100.0).abs() < 1e-9, "{found}");
+    }
 }
 
 /// Waits for the end of a program, and ends it where it works on.

@@ -1,7 +1,6 @@
 //! The counts that BLEU is made of. They add up: a corpus is the sum of its segments.
 
-use std::collections::HashMap;
-use std::hash::Hash;
+use crate::ngrams::clipped_matches;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 
@@ -25,26 +24,39 @@ pub struct BleuStatistics {
 impl BleuStatistics {
     /// Compares the tokens of one segment with those of its references.
     #[must_use]
-    pub fn from_tokens<T: Hash + Eq>(hypothesis: &[T], references: &[Vec<T>]) -> Self {
-        let mut allowed = HashMap::new();
-        for reference in references {
-            for (ngram, count) in count_ngrams(reference) {
-                let most = allowed.entry(ngram).or_insert(0);
-                *most = count.max(*most);
-            }
-        }
+    pub fn from_tokens<T: Ord>(hypothesis: &[T], references: &[Vec<T>]) -> Self {
         let length = hypothesis.len();
-        let mut statistics = Self {
+        let lengths = references.iter().map(Vec::len);
+        let hypothesis: Vec<&T> = hypothesis.iter().collect();
+        let references: Vec<Vec<&T>> =
+            references.iter().map(|reference| reference.iter().collect()).collect();
+        let references: Vec<&[&T]> = references.iter().map(Vec::as_slice).collect();
+        let matches = clipped_matches(&hypothesis, &references, MAX_NGRAM_ORDER);
+        Self {
             hypothesis_length: length,
-            reference_length: closest_length(length, references.iter().map(Vec::len)),
-            correct: [0; MAX_NGRAM_ORDER],
+            reference_length: closest_length(length, lengths),
+            correct: std::array::from_fn(|n| matches[n]),
             total: std::array::from_fn(|n| length.saturating_sub(n)),
-        };
-        for (ngram, count) in count_ngrams(hypothesis) {
-            let matches = allowed.get(ngram).map_or(0, |&most| count.min(most));
-            statistics.correct[ngram.len() - 1] += matches;
         }
-        statistics
+    }
+
+    /// The counts as one row of segment statistics: both lengths, matches, n-grams.
+    #[must_use]
+    pub fn to_row(&self) -> Vec<f64> {
+        let lengths = [self.hypothesis_length, self.reference_length];
+        lengths.iter().chain(&self.correct).chain(&self.total).map(|&count| count as f64).collect()
+    }
+
+    /// The counts of a row that [`to_row`](Self::to_row) made, or of a sum of such rows. What is missing counts as 0.
+    #[must_use]
+    pub fn from_row(row: &[f64]) -> Self {
+        let at = |index: usize| row.get(index).map_or(0, |&count| count as usize);
+        Self {
+            hypothesis_length: at(0),
+            reference_length: at(1),
+            correct: std::array::from_fn(|n| at(2 + n)),
+            total: std::array::from_fn(|n| at(2 + MAX_NGRAM_ORDER + n)),
+        }
     }
 }
 
@@ -72,17 +84,6 @@ impl Sum for BleuStatistics {
     fn sum<I: Iterator<Item = Self>>(segments: I) -> Self {
         segments.fold(Self::default(), Add::add)
     }
-}
-
-/// How often each n-gram of 1 to 4 tokens occurs. The map's order is random, so callers may only add its entries up.
-fn count_ngrams<T: Hash + Eq>(tokens: &[T]) -> HashMap<&[T], usize> {
-    let mut counts = HashMap::with_capacity(MAX_NGRAM_ORDER * tokens.len());
-    for n in 1..=MAX_NGRAM_ORDER {
-        for ngram in tokens.windows(n) {
-            *counts.entry(ngram).or_insert(0) += 1;
-        }
-    }
-    counts
 }
 
 fn closest_length(hypothesis: usize, references: impl Iterator<Item = usize>) -> usize {
@@ -121,5 +122,7 @@ mod tests {
         assert_eq!(sum.correct, [3, 1, 0, 0]);
         assert_eq!(sum.total, [4, 2, 1, 0]);
         assert_eq!((sum.hypothesis_length, sum.reference_length), (4, 5));
+        assert_eq!(sum.to_row(), [4.0, 5.0, 3.0, 1.0, 0.0, 0.0, 4.0, 2.0, 1.0, 0.0]);
+        assert_eq!(BleuStatistics::from_row(&sum.to_row()), sum);
     }
 }
