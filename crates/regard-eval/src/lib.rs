@@ -1,4 +1,4 @@
-//! Metrics over text: plain strings in, numbers out. They agree with sacreBLEU 2.6.0 to the last digit.
+//! Metrics over text and word alignments: plain data in, numbers out. Those of text agree with sacreBLEU 2.6.0 to the last digit.
 //!
 //! | metric | settings |
 //! |---|---|
@@ -11,7 +11,7 @@
 //! A [`Metric`] counts a few numbers in each line. Their sums give the score of the corpus, and of any selection of its lines: of
 //! [length buckets](score_by_length), and of the samples of [intervals](Resamples) and [paired tests](PairedTest).
 //!
-//! Every score is a percentage; all but the error rates lie between 0 and 100. Every score that others may want to compare comes
+//! Scores of [alignments](AlignmentScore) are fractions from 0 to 1. Every other score is a percentage; all but the error rates lie between 0 and 100. Every score that others may want to compare comes
 //! with a [signature](Signature) that names its settings. Nothing here reads a file, a clock or the locale.
 //!
 //! ```
@@ -36,6 +36,7 @@
 //! # Ok::<(), regard_eval::EvalError>(())
 //! ```
 
+mod alignment;
 mod bleu;
 mod bleu_statistics;
 mod chrf;
@@ -55,6 +56,10 @@ mod ter;
 mod tokenizer;
 mod word_frequency;
 
+pub use alignment::{
+    AlignmentCounts, AlignmentError, AlignmentFile, AlignmentScore, GoldLinks, Links, Symmetrization,
+    alignment_counts, transpose,
+};
 pub use bleu::{BleuOptions, BleuScore};
 pub use bleu_statistics::{BleuStatistics, MAX_NGRAM_ORDER};
 pub use chrf::ChrfOptions;

@@ -5,6 +5,7 @@ mod bench;
 mod curve;
 mod demo;
 mod evaluate;
+mod evaluate_alignment;
 mod failure;
 mod info;
 mod input;
@@ -43,6 +44,8 @@ enum Command {
     Score(score::ScoreArgs),
     /// BLEU, chrF, TER and error rates of translations against references
     Evaluate(evaluate::EvaluateArgs),
+    /// AER, precision and recall of word alignments against gold links
+    EvaluateAlignment(evaluate_alignment::EvaluateAlignmentArgs),
     /// BLEU by sentence length of several systems, as a picture
     Curve(curve::CurveArgs),
     /// Where a model looks while it translates one sentence
@@ -69,6 +72,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Translate(args) => translate::run(&args),
         Command::Score(args) => score::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
+        Command::EvaluateAlignment(args) => evaluate_alignment::run(&args),
         Command::Curve(args) => curve::run(&args),
         Command::Look(args) => look::run(&args),
         Command::Info(args) => info::run(&args),

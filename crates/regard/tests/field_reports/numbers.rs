@@ -83,7 +83,11 @@ fn p19_perplexity_is_about_the_true_words_only() {
     assert_eq!(ran.err, "there are no tokens, and so no perplexity\n");
     assert_eq!(ran.ok(), "");
     let report = json(&regard(&["score", &model, "--src", &empty, "--tgt", &empty, "--json"]).ok());
-    assert_eq!(report, serde_json::json!({"lines": [], "log_prob": 0.0, "tokens": 0, "perplexity": null}));
+    assert_eq!(
+        report,
+        serde_json::json!({"lines": [], "log_prob": 0.0, "tokens": 0, "perplexity": null,
+        "words": 0, "word_perplexity": null})
+    );
 }
 
 #[test]
