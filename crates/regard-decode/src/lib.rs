@@ -53,7 +53,7 @@ pub use alignment::{hard_alignment, pharaoh, soft_alignment};
 pub use error::{DecodeError, Result};
 pub use hypothesis::Hypothesis;
 pub use length_penalty::LengthPenalty;
-pub use options::{MAX_BEAM_SIZE, MaxLength, SearchOptions};
+pub use options::{MAX_BEAM_SIZE, MAX_TARGET_TOKENS, MaxLength, SearchOptions};
 pub use scorer::Score;
 pub use search::Decoding;
 pub use translation::{Candidate, Translation};

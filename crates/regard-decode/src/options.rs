@@ -6,6 +6,9 @@ use crate::length_penalty::LengthPenalty;
 /// The largest beam: each hypothesis holds a state and a row of the vocabulary in memory.
 pub const MAX_BEAM_SIZE: usize = 1000;
 
+/// The longest translation that may be asked for.
+pub const MAX_TARGET_TOKENS: usize = 100_000;
+
 /// The options of a beam search.
 ///
 /// ```
@@ -95,6 +98,11 @@ impl SearchOptions {
         if self.max_length == MaxLength::Fixed(0) {
             return refuse("the maximum length is 0; the smallest is 1 (the end symbol alone)".into());
         }
-        self.length_penalty.check()
+        match self.max_length {
+            MaxLength::Fixed(tokens) if tokens > MAX_TARGET_TOKENS => {
+                refuse(format!("the maximum length is {tokens}; the largest is {MAX_TARGET_TOKENS}"))
+            }
+            _ => self.length_penalty.check(),
+        }
     }
 }

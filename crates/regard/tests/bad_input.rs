@@ -202,7 +202,9 @@ fn wrong_calls() {
     let place = Place::new();
     let here = place.write("here", "a\n");
     let model = attention_model();
-    let cases: [(&[&str], &[&str]); 16] = [
+    let cases: [(&[&str], &[&str]); 18] = [
+        (&["translate", model, "--max-length", "18446744073709551615"], &["maximum length", "100000"]),
+        (&["look", model, "the cat", "--temperature", "1e-45"], &["--temperature", "above 0"]),
         (&["translate", model, "--n-best", "6"], &["n-best 6", "beam size 5"]),
         (&["translate", model, "--n-best", "0"], &["n-best is 0"]),
         (&["translate", model, "--beam-size", "0"], &["beam size is 0", "smallest is 1"]),

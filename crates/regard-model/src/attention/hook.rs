@@ -77,10 +77,11 @@ pub trait AttentionHook: Send + Sync {
 pub struct Temperature(f32);
 
 impl Temperature {
-    /// A temperature above 0; `None` for anything else.
+    /// A temperature above 0; `None` for anything else, and for one so small that scores would leave the range of `f32`.
     #[must_use]
     pub fn new(temperature: f32) -> Option<Self> {
-        (temperature.is_finite() && temperature > 0.0).then_some(Self(temperature))
+        let is_usable = temperature.is_finite() && temperature > 0.0 && (1.0 / temperature).is_finite();
+        is_usable.then_some(Self(temperature))
     }
 }
 

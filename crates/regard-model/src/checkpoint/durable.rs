@@ -30,7 +30,7 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 /// Makes a directory whole: `fill` writes into a directory beside it, which then takes its name. A directory that had
-/// the name is removed at that moment.
+/// the name makes way at that moment and is removed after it.
 ///
 /// # Errors
 /// Where `fill` fails or the disk does; the old directory is then still there.
@@ -51,8 +51,14 @@ pub fn write_directory<E: From<ModelError>>(
         return Err(error);
     }
     sync_all(&aside).map_err(at(&aside))?;
-    remove(path).map_err(at(path))?;
-    Ok(rename(&aside, path)?)
+    if !path.exists() {
+        return Ok(rename(&aside, path)?);
+    }
+    let old = temporary(&path.with_extension("old"));
+    remove(&old).map_err(at(&old))?;
+    fs::rename(path, &old).map_err(at(path))?;
+    rename(&aside, path)?;
+    Ok(remove(&old).map_err(at(&old))?)
 }
 
 /// The name under which `path` is written before it is whole.

@@ -64,7 +64,7 @@ pub(crate) fn training_config(updates: u64) -> TrainingConfig {
         ema: 0.9,
         optimizer: OptimizerConfig::default(),
         ..Recipe::parse(
-            "[data]\npairs = \"x\"\n[training]\nupdates = 1\n[training.schedule]\nkind = \"plateau\"\n\
+            "[data]\npairs = \"x\"\nvalid_pairs = \"x\"\n[training]\nupdates = 1\n[training.schedule]\nkind = \"plateau\"\n\
              learning_rate = 0.01\npatience = 1\n[training.sampling]\nkind = \"linear\"\nslope = 0.02",
             &[],
         )

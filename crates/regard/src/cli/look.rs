@@ -93,7 +93,7 @@ struct SiteRecord<'a> {
 
 pub(super) fn run(args: &LookArgs) -> Result<()> {
     let hook = Temperature::new(args.temperature).ok_or_else(|| {
-        WrongCall(format!("--temperature {}: it must be a number above 0", args.temperature))
+        WrongCall(format!("--temperature {}: it must be a number above 0, 1e-38 or more", args.temperature))
     })?;
     if is_blank(&args.text) {
         return Err(WrongCall("the sentence is blank: there is nothing to look at".to_owned()).into());

@@ -57,6 +57,7 @@ impl Output {
 
 /// A file that is written beside the one whose place it will take; where that does not come about, it goes away.
 struct Unfinished {
+    file: File,
     aside: PathBuf,
     path: PathBuf,
     done: bool,
@@ -64,6 +65,7 @@ struct Unfinished {
 
 impl Unfinished {
     fn finish(mut self) -> io::Result<()> {
+        self.file.sync_all()?;
         fs::rename(&self.aside, &self.path)?;
         self.done = true;
         Ok(())
@@ -89,7 +91,7 @@ fn create(path: &Path) -> io::Result<(File, Option<Unfinished>)> {
     }
     let mut name = OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}.tmp", std::process::id()));
+    name.push(".tmp");
     let aside = path.with_file_name(name);
     let Ok(file) = File::create(&aside) else {
         return Ok((File::create(&path)?, None));
@@ -97,7 +99,8 @@ fn create(path: &Path) -> io::Result<(File, Option<Unfinished>)> {
     if let Some(old) = old {
         file.set_permissions(old.permissions())?;
     }
-    Ok((file, Some(Unfinished { aside, path, done: false })))
+    let writer = file.try_clone()?;
+    Ok((writer, Some(Unfinished { file, aside, path, done: false })))
 }
 
 /// Refuses to write over the file that is read: it would be empty before its first line was there.
