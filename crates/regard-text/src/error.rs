@@ -93,6 +93,25 @@ pub enum TextError {
         /// What is wrong and what is expected.
         problem: String,
     },
+    /// A SentencePiece file that is cut, damaged, or something else.
+    #[error(
+        "{file}: cannot be used as a SentencePiece model: {problem}; fetch it again, or train one with `regard tokenizer train --kind sentencepiece`"
+    )]
+    BadModel {
+        /// The file, or what it was called.
+        file: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A SentencePiece model that cannot be trained as asked.
+    #[error("the SentencePiece model cannot be trained: {problem}")]
+    BadTraining {
+        /// What is impossible, and what is possible.
+        problem: String,
+    },
+    /// Several segmentations were asked of a SentencePiece model that has only one.
+    #[error("only a unigram model has several segmentations of a text; this one is of another kind")]
+    NoNbest,
     /// A `*.tokenizer.json` that cannot be understood.
     #[error("{file}: {problem}")]
     BadTokenizer {

@@ -5,6 +5,9 @@
 //!                          └──────────── pipeline ───────────┘
 //! ```
 //!
+//! A tokenizer is words, characters, subword-nmt's [`Bpe`], or a [`SentencePiece`] model, read from a `.model` file of the
+//! package or trained here.
+//!
 //! Rules that hold everywhere: text is UTF-8 and only LF ends a line; what a user types is text and never a control
 //! symbol; nothing depends on a clock, a thread or the order of a hash map.
 //!
@@ -48,5 +51,8 @@ pub use error::TextError;
 pub use normalizer::Normalizer;
 pub use pipeline::Pipeline;
 pub use sampler::{BatchSize, Sampler};
-pub use tokenizer::{Bpe, Tokenizer};
+pub use tokenizer::{
+    Bpe, PieceKind, SampleOptions, ScoredSegmentation, SentencePiece, SentencePieceAlgorithm,
+    SentencePieceConfig, SentencePieceNormalization, SentencePieceProgress, SentencePieceToken, Tokenizer,
+};
 pub use vocabulary::Vocabulary;

@@ -1,6 +1,6 @@
 //! One side of a model: normaliser, tokenizer and vocabulary together, and their files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::corpus::{is_blank, read_utf8};
 use crate::error::TextError;
 use crate::normalizer::Normalizer;
-use crate::special_tokens::{UNK, UNK_TOKEN, is_special};
-use crate::tokenizer::{Bpe, Tokenizer};
+use crate::special_tokens::{SPECIAL_TOKENS, UNK, UNK_TOKEN, is_special};
+use crate::tokenizer::{Bpe, PieceKind, SentencePiece, Tokenizer};
 use crate::vocabulary::Vocabulary;
 
 /// Everything between a line of text and its ids.
@@ -47,6 +47,7 @@ enum Kind {
     Word,
     Character,
     Bpe,
+    SentencePiece,
 }
 
 impl Pipeline {
@@ -70,6 +71,30 @@ impl Pipeline {
         }
         pipeline.vocabulary = Vocabulary::from_counts(counts, max_size, min_count);
         pipeline
+    }
+
+    /// A pipeline whose vocabulary is that of a SentencePiece model: the four special tokens, then the pieces that text can
+    /// become, byte pieces too, in the order of the file.
+    ///
+    /// The ids of the file are not the ids of the vocabulary. The file's own control and unknown pieces are not in it
+    /// (what is unknown becomes [`UNK`]), and neither are pieces that are called like a special token or hold a line
+    /// feed: text that becomes such a piece is [`UNK`].
+    ///
+    /// # Errors
+    /// Never for a model that could be read.
+    pub fn from_sentencepiece(normalizer: Normalizer, model: SentencePiece) -> Result<Self, TextError> {
+        let is_text = |&id: &u32| {
+            matches!(model.kind(id), Some(PieceKind::Normal | PieceKind::UserDefined | PieceKind::Byte))
+        };
+        let mut tokens: Vec<&str> = SPECIAL_TOKENS.to_vec();
+        let mut seen: BTreeSet<&str> = tokens.iter().copied().collect();
+        for piece in (0..model.len() as u32).filter(is_text).filter_map(|id| model.piece(id)) {
+            if !piece.contains('\n') && seen.insert(piece) {
+                tokens.push(piece);
+            }
+        }
+        let vocabulary = Vocabulary::from_tokens(tokens.into_iter().map(str::to_owned).collect())?;
+        Ok(Self { normalizer, tokenizer: Tokenizer::SentencePiece(model), vocabulary })
     }
 
     /// Normalises and cuts a line. A line of nothing but white space (Unicode's) has no tokens.
@@ -107,17 +132,19 @@ impl Pipeline {
         self.tokenizer.detokenize(tokens)
     }
 
-    /// Writes `STEM.tokenizer.json`, `STEM.vocab.txt` and, for BPE, `STEM.bpe`; returns their names in that order.
+    /// Writes `STEM.tokenizer.json`, `STEM.vocab.txt` and, for BPE, `STEM.bpe`, for SentencePiece `STEM.spm`; returns their
+    /// names in that order.
     ///
     /// # Errors
     /// [`TextError::Write`].
     pub fn save(&self, dir: impl AsRef<Path>, stem: &str) -> Result<Vec<String>, TextError> {
         let dir = dir.as_ref();
-        let [settings, vocabulary, codes] = file_names(stem);
+        let [settings, vocabulary, codes, model] = file_names(stem);
         let kind = match self.tokenizer {
             Tokenizer::Word => Kind::Word,
             Tokenizer::Character => Kind::Character,
             Tokenizer::Bpe(_) => Kind::Bpe,
+            Tokenizer::SentencePiece(_) => Kind::SentencePiece,
         };
         let path = dir.join(&settings);
         let file = || path.display().to_string();
@@ -126,9 +153,16 @@ impl Pipeline {
         fs::write(&path, json + "\n").map_err(|source| TextError::Write { file: file(), source })?;
         self.vocabulary.write(dir.join(&vocabulary))?;
         let mut written = vec![settings, vocabulary];
-        if let Tokenizer::Bpe(bpe) = &self.tokenizer {
-            bpe.write(dir.join(&codes))?;
-            written.push(codes);
+        match &self.tokenizer {
+            Tokenizer::Word | Tokenizer::Character => {}
+            Tokenizer::Bpe(bpe) => {
+                bpe.write(dir.join(&codes))?;
+                written.push(codes);
+            }
+            Tokenizer::SentencePiece(sentencepiece) => {
+                sentencepiece.write(dir.join(&model))?;
+                written.push(model);
+            }
         }
         Ok(written)
     }
@@ -139,7 +173,7 @@ impl Pipeline {
     /// The errors of each file, by its name; [`TextError::BadTokenizer`] for settings that are not known.
     pub fn load(dir: impl AsRef<Path>, stem: &str) -> Result<Self, TextError> {
         let dir = dir.as_ref();
-        let [settings, vocabulary, codes] = file_names(stem);
+        let [settings, vocabulary, codes, model] = file_names(stem);
         let path = dir.join(settings);
         let TokenizerFile { kind, normalizer } =
             serde_json::from_str(&read_utf8(&path)?).map_err(|error| TextError::BadTokenizer {
@@ -150,13 +184,14 @@ impl Pipeline {
             Kind::Word => Tokenizer::Word,
             Kind::Character => Tokenizer::Character,
             Kind::Bpe => Tokenizer::Bpe(Bpe::read(dir.join(codes))?),
+            Kind::SentencePiece => Tokenizer::SentencePiece(SentencePiece::read(dir.join(model))?),
         };
         Ok(Self { normalizer, tokenizer, vocabulary: Vocabulary::read(dir.join(vocabulary))? })
     }
 }
 
-fn file_names(stem: &str) -> [String; 3] {
-    [format!("{stem}.tokenizer.json"), format!("{stem}.vocab.txt"), format!("{stem}.bpe")]
+fn file_names(stem: &str) -> [String; 4] {
+    ["tokenizer.json", "vocab.txt", "bpe", "spm"].map(|end| format!("{stem}.{end}"))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The generator behind shuffles: `SplitMix64` (Steele, Lea and Flood, OOPSLA 2014), eight lines and the same for ever.
+//! The generator behind shuffles and samples: `SplitMix64` (Steele, Lea and Flood, OOPSLA 2014), eight lines and the same for ever.
 
 pub(crate) struct SplitMix64(u64);
 
@@ -14,6 +14,11 @@ impl SplitMix64 {
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
+    }
+
+    /// A number from 0 to below 1.
+    pub(crate) fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
     /// Fisher–Yates. A draw below n is the high half of draw × n; its bias, n / 2^64, is beyond measuring.

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use regard_model::Preset;
-use regard_text::{BatchSize, CorpusSource};
+use regard_text::{BatchSize, CorpusSource, SentencePieceAlgorithm};
 use regard_train::{Metric, OptimizerConfig, Recipe, SamplingConfig, ScheduleConfig, TokenizerKind};
 
 const DATA: &str = "[data]\nsource = \"a.en\"\ntarget = \"a.fr\"\n";
@@ -167,4 +167,33 @@ fn impossible_values_are_refused_with_what_is_allowed() {
     assert!(error(text, &["validation.patience=3"]).contains("needs a validation set"));
     let message = error(text, &["training.batch_tokens=5", "training.batch_sentences=5"]);
     assert!(message.contains("not both"), "{message}");
+}
+
+#[test]
+fn sentencepiece() {
+    let training = "[training]\nupdates = 5\n";
+    let text = format!(
+        "{DATA}{training}[tokenizer]\nkind = \"sentencepiece\"\nalgorithm = \"bpe\"\nsource_model = \"a.model\"\n\
+         target_model = \"/m/b.spm\"\n"
+    );
+    let mut recipe = parse(&text, &["tokenizer.byte_fallback=true"]).unwrap();
+    recipe.resolve_paths(Path::new("/recipes"));
+    let tokenizer = recipe.tokenizer;
+    assert_eq!(
+        (tokenizer.kind, tokenizer.algorithm),
+        (TokenizerKind::SentencePiece, SentencePieceAlgorithm::Bpe)
+    );
+    assert_eq!(tokenizer.source_model.as_deref(), Some(Path::new("/recipes/a.model")));
+    assert_eq!(tokenizer.target_model.as_deref(), Some(Path::new("/m/b.spm")));
+    assert!(tokenizer.byte_fallback && (tokenizer.character_coverage - 0.9995).abs() < 1e-12);
+    let message =
+        error(&format!("{training}[tokenizer]\nkind = \"sentencepiece\"\nsource_model = \"a\""), &[]);
+    assert_eq!(
+        message,
+        "line 8: tokenizer.source_model: give source_model and target_model, or none of them"
+    );
+    let message = error(&format!("{training}[tokenizer]\nsource_model = \"a\"\ntarget_model = \"b\""), &[]);
+    assert!(message.contains("tokenizer.source_model: needs kind = \"sentencepiece\""), "{message}");
+    let message = error(&format!("{training}[tokenizer]\ncharacter_coverage = 0"), &[]);
+    assert!(message.contains("tokenizer.character_coverage: 0 must be above 0 and at most 1"), "{message}");
 }

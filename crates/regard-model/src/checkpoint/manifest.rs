@@ -136,9 +136,10 @@ impl Manifest {
     pub(super) fn info(self, dir: &Path) -> Result<ModelInfo> {
         // Every file that is read must be listed, whatever is listed besides.
         let read = |stem: &str| ["tokenizer.json", "vocab.txt"].map(|part| format!("{stem}.{part}"));
-        let bpe = ["source.bpe", "target.bpe"].map(str::to_owned);
-        let bpe = bpe.into_iter().filter(|name| self.files.contains_key(name) || dir.join(name).exists());
-        for name in read("source").into_iter().chain(read("target")).chain(bpe) {
+        let learned = ["source.bpe", "target.bpe", "source.spm", "target.spm"].map(str::to_owned);
+        let learned =
+            learned.into_iter().filter(|name| self.files.contains_key(name) || dir.join(name).exists());
+        for name in read("source").into_iter().chain(read("target")).chain(learned) {
             self.check(dir, &name)?;
         }
         let (source, target) = (Pipeline::load(dir, "source")?, Pipeline::load(dir, "target")?);

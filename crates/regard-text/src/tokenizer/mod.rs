@@ -2,9 +2,14 @@
 
 mod bpe;
 mod character;
+mod sentencepiece;
 mod word;
 
 pub use bpe::Bpe;
+pub use sentencepiece::{
+    PieceKind, SampleOptions, ScoredSegmentation, SentencePiece, SentencePieceAlgorithm, SentencePieceConfig,
+    SentencePieceNormalization, SentencePieceProgress, SentencePieceToken,
+};
 
 /// How a line is cut into tokens.
 ///
@@ -23,6 +28,8 @@ pub enum Tokenizer {
     Character,
     /// Pieces of words, as subword-nmt 0.2 makes them.
     Bpe(Bpe),
+    /// Pieces of raw text with the spaces in them, as SentencePiece makes them.
+    SentencePiece(SentencePiece),
 }
 
 impl Tokenizer {
@@ -33,6 +40,7 @@ impl Tokenizer {
             Self::Word => word::tokenize(line),
             Self::Character => character::tokenize(line),
             Self::Bpe(bpe) => bpe.segment(line),
+            Self::SentencePiece(model) => model.segment(line).into_iter().map(|token| token.piece).collect(),
         }
     }
 
@@ -43,6 +51,7 @@ impl Tokenizer {
             Self::Word => word::detokenize(tokens),
             Self::Character => character::detokenize(tokens),
             Self::Bpe(_) => bpe::join(tokens),
+            Self::SentencePiece(model) => model.join(tokens),
         }
     }
 }

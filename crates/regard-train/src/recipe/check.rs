@@ -1,6 +1,6 @@
 //! What a recipe must not ask for.
 
-use super::{DataRecipe, Metric, Recipe, TokenizerRecipe, ValidationRecipe};
+use super::{DataRecipe, Metric, Recipe, TokenizerKind, TokenizerRecipe, ValidationRecipe};
 use crate::config::Problem;
 use crate::schedule::ScheduleConfig;
 
@@ -48,6 +48,18 @@ impl TokenizerRecipe {
         let size = self.vocabulary_size.unwrap_or(usize::MAX);
         Problem::unless(size > 4, "vocabulary_size", || {
             format!("{size} must be at least 5: four special tokens and a word")
+        })?;
+        let coverage = self.character_coverage;
+        Problem::unless(coverage > 0.0 && coverage <= 1.0, "character_coverage", || {
+            format!("{coverage} must be above 0 and at most 1")
+        })?;
+        let models = (self.source_model.is_some(), self.target_model.is_some());
+        Problem::unless(models.0 == models.1, "source_model", || {
+            "give source_model and target_model, or none of them".to_owned()
+        })?;
+        let is_sentencepiece = self.kind == TokenizerKind::SentencePiece;
+        Problem::unless(is_sentencepiece || !models.0, "source_model", || {
+            "needs kind = \"sentencepiece\"".to_owned()
         })
     }
 }

@@ -6,7 +6,7 @@ mod parse;
 use std::path::{Path, PathBuf};
 
 use regard_model::{ModelConfig, Preset};
-use regard_text::{CorpusSource, Normalizer};
+use regard_text::{CorpusSource, Normalizer, SentencePieceAlgorithm};
 use serde::{Deserialize, Serialize};
 
 use crate::config::TrainingConfig;
@@ -96,12 +96,23 @@ pub struct TokenizerRecipe {
     pub merges: usize,
     /// One tokenizer, learned on both sides; the vocabularies stay apart unless the model ties all embeddings.
     pub joint: bool,
-    /// The most tokens of a vocabulary, special ones included; all where it is not given.
+    /// The most tokens of a vocabulary, special ones included; all where it is not given. SentencePiece: the pieces of a
+    /// model that is trained, 8000 where it is not given.
     pub vocabulary_size: Option<usize>,
     /// Rarer tokens are unknown.
     pub min_count: u64,
     /// Unicode normalisation before anything else.
     pub normalizer: Normalizer,
+    /// SentencePiece: how a model that is trained cuts words.
+    pub algorithm: SentencePieceAlgorithm,
+    /// SentencePiece: the share of all characters that get a piece in a model that is trained.
+    pub character_coverage: f64,
+    /// SentencePiece: what has no piece in a model that is trained becomes bytes.
+    pub byte_fallback: bool,
+    /// SentencePiece: a model for the source that is there already; nothing is trained then.
+    pub source_model: Option<PathBuf>,
+    /// SentencePiece: likewise for the target.
+    pub target_model: Option<PathBuf>,
 }
 
 impl Default for TokenizerRecipe {
@@ -113,6 +124,11 @@ impl Default for TokenizerRecipe {
             vocabulary_size: None,
             min_count: 1,
             normalizer: Normalizer::None,
+            algorithm: SentencePieceAlgorithm::Unigram,
+            character_coverage: 0.9995,
+            byte_fallback: false,
+            source_model: None,
+            target_model: None,
         }
     }
 }
@@ -127,6 +143,9 @@ pub enum TokenizerKind {
     Word,
     /// A character.
     Character,
+    /// A piece of raw text, as SentencePiece makes them.
+    #[serde(rename = "sentencepiece")]
+    SentencePiece,
 }
 
 /// A preset and what is different from it.
@@ -192,12 +211,13 @@ impl Recipe {
         Ok(self.model.preset.config().with_changes(&changes)?)
     }
 
-    /// Reads relative paths of the data from `directory`, where the recipe lies.
+    /// Reads relative paths of data and tokenizers from `directory`, where the recipe lies.
     pub fn resolve_paths(&mut self, directory: &Path) {
         let data = &mut self.data;
         let training = [&mut data.source, &mut data.target, &mut data.pairs];
         let validation = [&mut data.valid_source, &mut data.valid_target, &mut data.valid_pairs];
-        for path in training.into_iter().chain(validation).flatten() {
+        let tokenizers = [&mut self.tokenizer.source_model, &mut self.tokenizer.target_model];
+        for path in training.into_iter().chain(validation).chain(tokenizers).flatten() {
             // An absolute path replaces the directory.
             *path = directory.join(&*path);
         }

@@ -11,6 +11,7 @@ mod info;
 mod input;
 mod look;
 mod output;
+mod pipelines;
 mod progress;
 mod score;
 mod settings;

@@ -7,16 +7,14 @@ use std::sync::atomic::AtomicBool;
 use anyhow::{Context, Result};
 use clap::Args;
 use regard_model::{ModelInfo, TiedEmbeddings};
-use regard_text::{Bpe, ParallelText, Pipeline, Tokenizer};
-use regard_train::{Checkpoint, Outcome, Recipe, RunDirectory, TokenizerKind, Trainer, Validator};
+use regard_text::ParallelText;
+use regard_train::{Checkpoint, Outcome, Recipe, RunDirectory, Trainer, Validator};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
+use super::pipelines::pipelines;
 use super::progress::Progress;
 use super::settings::Settings;
 use super::validators::TextValidator;
-
-/// A pair that is seen less often is not merged; subword-nmt's default.
-const BPE_MIN_FREQUENCY: u64 = 2;
 
 /// Train a model as a recipe says. SIGINT and SIGTERM save a checkpoint and end; --resume continues to the same bytes.
 ///
@@ -117,7 +115,8 @@ fn begin(
         );
     }
     let config = recipe.model_config()?;
-    let (source, target) = pipelines(recipe, text, config.tied_embeddings == TiedEmbeddings::All);
+    let one_vocabulary = config.tied_embeddings == TiedEmbeddings::All;
+    let (source, target) = pipelines(&recipe.tokenizer, text, one_vocabulary, &args.settings)?;
     let language = |code: &Option<String>| code.clone().unwrap_or_default();
     let info = ModelInfo {
         config,
@@ -154,39 +153,6 @@ fn resume(
         .with_patience(recipe.validation.patience);
     args.settings.say(format_args!("continuing after update {}", trainer.progress().step));
     Ok((info, trainer))
-}
-
-/// The tokenizers and vocabularies of both sides, learned from the training text.
-fn pipelines(recipe: &Recipe, text: &ParallelText, one_vocabulary: bool) -> (Pipeline, Pipeline) {
-    let settings = &recipe.tokenizer;
-    let joint = settings.joint || one_vocabulary;
-    let learn = |lines: Vec<&str>| match settings.kind {
-        TokenizerKind::Word => Tokenizer::Word,
-        TokenizerKind::Character => Tokenizer::Character,
-        TokenizerKind::Bpe => {
-            let normalised: Vec<_> = lines.iter().map(|line| settings.normalizer.normalize(line)).collect();
-            Tokenizer::Bpe(Bpe::learn(
-                normalised.iter().map(AsRef::as_ref),
-                settings.merges,
-                BPE_MIN_FREQUENCY,
-            ))
-        }
-    };
-    let both = || text.sources().chain(text.targets()).collect::<Vec<_>>();
-    let (source, target) = if joint {
-        let tokenizer = learn(both());
-        (tokenizer.clone(), tokenizer)
-    } else {
-        (learn(text.sources().collect()), learn(text.targets().collect()))
-    };
-    let build = |tokenizer, lines: Vec<&str>| {
-        Pipeline::build(settings.normalizer, tokenizer, lines, settings.vocabulary_size, settings.min_count)
-    };
-    if one_vocabulary {
-        let pipeline = build(source, both());
-        return (pipeline.clone(), pipeline);
-    }
-    (build(source, text.sources().collect()), build(target, text.targets().collect()))
 }
 
 fn validator(
