@@ -129,10 +129,10 @@ struct EncodeArgs {
     #[command(flatten)]
     which: Which,
     /// The model's ids in place of its pieces
-    #[arg(long, requires = "model")]
+    #[arg(long, conflicts_with = "codes")]
     ids: bool,
     /// The N best segmentations, a line each: number of the line ||| pieces ||| score
-    #[arg(long, value_name = "N", requires = "model", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", conflicts_with = "codes", value_parser = clap::value_parser!(u16).range(1..=1024))]
     nbest: Option<u16>,
     #[command(flatten)]
     files: Files,
@@ -143,7 +143,7 @@ struct DecodeArgs {
     #[command(flatten)]
     which: Which,
     /// The lines hold the model's ids
-    #[arg(long, requires = "model")]
+    #[arg(long, conflicts_with = "codes")]
     ids: bool,
     #[command(flatten)]
     files: Files,
