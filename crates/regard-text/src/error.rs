@@ -9,7 +9,7 @@ use std::io;
 #[non_exhaustive]
 pub enum TextError {
     /// A file could not be opened or read (also: a damaged `.gz` or `.zst`).
-    #[error("{file}: cannot be read after line {line}: {source}")]
+    #[error("{file}: cannot be read{}: {source}", after(*line))]
     Read {
         /// The file, or `standard input`.
         file: String,
@@ -50,7 +50,9 @@ pub enum TextError {
         target_lines: usize,
     },
     /// A TSV line has too few columns.
-    #[error("{file}:{line}: no column {column} (counted from 0): the line has {found} tab-separated columns")]
+    #[error(
+        "{file}:{line}: no column {column} (counted from 0): the line has {found}; columns are separated by tabs"
+    )]
     MissingColumn {
         /// The file.
         file: String,
@@ -120,4 +122,9 @@ pub enum TextError {
         /// What is wrong.
         problem: String,
     },
+}
+
+/// Where a fault is; a file that could not be opened has no lines.
+fn after(line: usize) -> String {
+    if line == 0 { String::new() } else { format!(" after line {line}") }
 }

@@ -42,8 +42,8 @@ pub enum TrainError {
     },
     /// The loss or the norm of the gradients is not a finite number.
     #[error(
-        "{what} is {value} at step {step}, epoch {epoch}, batch {batch} (pairs {}): the last checkpoint is still good; \
-         continue from it with a lower learning rate or a smaller clip_norm, or look at these pairs",
+        "{what} is {value} at step {step}, epoch {epoch}, batch {batch} (pairs {}): what was saved before is still good; \
+         continue from it or begin anew with a lower learning rate or a smaller clip_norm, or look at these pairs",
         list(pairs)
     )]
     NotFinite {

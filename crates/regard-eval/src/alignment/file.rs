@@ -14,7 +14,7 @@ const MAX_SENTENCES: usize = 1_000_000;
 /// As much of a malformed line as a message shows, in characters.
 const SHOWN: usize = 40;
 
-const PHARAOH: &str = "`source-target` or, for a possible link, `sourceptarget`, such as 0-0 or 3p4";
+const PHARAOH: &str = "`source-target` or, for a possible link, source`p`target, such as 0-0 or 3p4";
 const NAACL: &str =
     "`sentence source target`, then S, P or nothing, such as 18 1 2 P, with sentences from 1 to 1000000";
 
