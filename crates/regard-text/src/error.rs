@@ -95,6 +95,28 @@ pub enum TextError {
         /// What is wrong and what is expected.
         problem: String,
     },
+    /// What cannot be a tag.
+    #[error("tag `{tag}`: write it as <NAME>, without spaces; the names of control symbols are taken")]
+    BadTag {
+        /// What was given.
+        tag: String,
+    },
+    /// A tag that the model does not have.
+    #[error("tag `{tag}` is not one of the model's: {}", if known.is_empty() { "it has none" } else { known })]
+    UnknownTag {
+        /// What was given.
+        tag: String,
+        /// The tags that there are, spaces between.
+        known: String,
+    },
+    /// A glossary of BPE that cannot be used.
+    #[error("glossary `{pattern}`: {problem}; it must be a regular expression that matches some text")]
+    BadGlossary {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// A SentencePiece file that is cut, damaged, or something else.
     #[error(
         "{file}: cannot be used as a SentencePiece model: {problem}; fetch it again, or train one with `regard tokenizer train --kind sentencepiece`"

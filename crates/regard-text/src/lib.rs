@@ -1,8 +1,8 @@
 //! Text ↔ ids ↔ padded batches. This crate knows no tensor.
 //!
 //! ```text
-//! files ─ corpus ─→ lines ─ normalizer ─ tokenizer ─ vocabulary ─→ ids ─ sampler ─ batch ─→ padded rows
-//!                          └──────────── pipeline ───────────┘
+//! files ─ corpus ─→ lines ─ preparation ─ tokenizer ─ vocabulary ─→ ids ─ sampler ─ batch ─→ padded rows
+//!                          └──────────── pipeline ────────────┘
 //! ```
 //!
 //! A tokenizer is words, characters, subword-nmt's [`Bpe`], or a [`SentencePiece`] model, read from a `.model` file of the
@@ -38,7 +38,9 @@ mod batch;
 mod corpus;
 mod error;
 mod normalizer;
+mod offsets;
 mod pipeline;
+mod preparation;
 mod random;
 mod sampler;
 pub mod special_tokens;
@@ -50,9 +52,11 @@ pub use corpus::{Corpus, CorpusReport, CorpusSource, Lines, PairLines, ParallelT
 pub use error::TextError;
 pub use normalizer::Normalizer;
 pub use pipeline::Pipeline;
+pub use preparation::Preparation;
 pub use sampler::{BatchSize, Sampler};
 pub use tokenizer::{
     Bpe, PieceKind, SampleOptions, ScoredSegmentation, SentencePiece, SentencePieceAlgorithm,
-    SentencePieceConfig, SentencePieceNormalization, SentencePieceProgress, SentencePieceToken, Tokenizer,
+    SentencePieceConfig, SentencePieceNormalization, SentencePieceProgress, SentencePieceToken, Token,
+    Tokenizer,
 };
 pub use vocabulary::Vocabulary;

@@ -1,17 +1,25 @@
 //! Characters: one token per Unicode scalar value, with a visible space.
 
+use super::Token;
+
 const SPACE: &str = "▁";
 /// The text's own `▁`: a token of two marks, which no other character becomes.
 const MARK: &str = "▁▁";
 
 pub(super) fn tokenize(line: &str) -> Vec<String> {
-    line.chars()
-        .map(|c| match c {
-            ' ' => SPACE.to_owned(),
-            '▁' => MARK.to_owned(),
-            other => other.to_string(),
-        })
-        .collect()
+    line.chars().map(written).collect()
+}
+
+pub(super) fn tokens(line: &str) -> Vec<Token> {
+    line.char_indices().map(|(start, c)| Token::new(written(c), start..start + c.len_utf8())).collect()
+}
+
+fn written(c: char) -> String {
+    match c {
+        ' ' => SPACE.to_owned(),
+        '▁' => MARK.to_owned(),
+        other => other.to_string(),
+    }
 }
 
 pub(super) fn detokenize(tokens: &[impl AsRef<str>]) -> String {

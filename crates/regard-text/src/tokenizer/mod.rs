@@ -1,5 +1,7 @@
 //! Line → tokens → line.
 
+use std::ops::Range;
+
 mod bpe;
 mod character;
 mod sentencepiece;
@@ -32,6 +34,22 @@ pub enum Tokenizer {
     SentencePiece(SentencePiece),
 }
 
+/// A token and the bytes of the text that it stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Token {
+    /// The token as the vocabulary has it, marks included.
+    pub text: String,
+    /// Bytes of the text. Empty for what was put in: a tag, a `▁` before the first word, all bytes of an unknown character
+    /// but the last.
+    pub range: Range<usize>,
+}
+
+impl Token {
+    pub(crate) fn new(text: impl Into<String>, range: Range<usize>) -> Self {
+        Self { text: text.into(), range }
+    }
+}
+
 impl Tokenizer {
     /// The tokens of a line; an empty line has none.
     #[must_use]
@@ -41,6 +59,26 @@ impl Tokenizer {
             Self::Character => character::tokenize(line),
             Self::Bpe(bpe) => bpe.segment(line),
             Self::SentencePiece(model) => model.segment(line).into_iter().map(|token| token.piece).collect(),
+        }
+    }
+
+    /// The tokens of a line with the bytes that each stands for.
+    ///
+    /// ```
+    /// use regard_text::{Bpe, Tokenizer};
+    /// let bpe = Tokenizer::Bpe(Bpe::learn(["low low slow"], 4, 2));
+    /// let tokens = bpe.tokenize_with_ranges("the  slow");
+    /// assert_eq!(tokens.last().map(|token| token.range.clone()), Some(6..9));
+    /// ```
+    #[must_use]
+    pub fn tokenize_with_ranges(&self, line: &str) -> Vec<Token> {
+        match self {
+            Self::Word => word::tokens(line),
+            Self::Character => character::tokens(line),
+            Self::Bpe(bpe) => bpe.tokens(line),
+            Self::SentencePiece(model) => {
+                model.segment(line).into_iter().map(|token| Token::new(token.piece, token.range)).collect()
+            }
         }
     }
 

@@ -1,12 +1,30 @@
 //! Words: what stands between ASCII spaces. A tab, a no-break or an ideographic space is part of a word.
 
+use super::Token;
+
 /// The words of a line, also for BPE.
 pub(super) fn words(line: &str) -> impl Iterator<Item = &str> {
     line.split(' ').filter(|word| !word.is_empty())
 }
 
+/// The words and where each begins.
+pub(super) fn words_with_starts(line: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut start = 0;
+    let placed = line.split(' ').map(move |word| {
+        let here = start;
+        start += word.len() + 1;
+        (here, word)
+    });
+    placed.filter(|(_, word)| !word.is_empty())
+}
+
 pub(super) fn tokenize(line: &str) -> Vec<String> {
     words(line).map(str::to_owned).collect()
+}
+
+pub(super) fn tokens(line: &str) -> Vec<Token> {
+    let token = |(start, word): (usize, &str)| Token::new(word, start..start + word.len());
+    words_with_starts(line).map(token).collect()
 }
 
 pub(super) fn detokenize(tokens: &[impl AsRef<str>]) -> String {

@@ -1,15 +1,18 @@
 //! Applying merges to one word.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use super::END_OF_WORD;
+use super::{CONTINUES, END_OF_WORD};
 
 /// The merges by number: symbols are interned, so that the inner loop compares integers.
 #[derive(Clone, Debug)]
 pub(super) struct MergeTable {
     symbols: HashMap<String, u32>,
+    names: Vec<String>,
     /// (left, right) → (rank, joined symbol).
     merges: HashMap<(u32, u32), (usize, u32)>,
+    /// A joined symbol → what the earliest merge makes it of.
+    parts: HashMap<u32, (u32, u32)>,
 }
 
 /// A stretch of the word: where it begins, and its symbol if some merge knows it.
@@ -19,29 +22,53 @@ struct Piece {
     symbol: Option<u32>,
 }
 
+/// A merge that could be made: it joins the piece at `place` with the next one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Candidate {
+    rank: usize,
+    place: usize,
+    joined: u32,
+}
+
 impl MergeTable {
     pub(super) fn new(merges: &[(String, String)]) -> Self {
-        let mut table = Self { symbols: HashMap::new(), merges: HashMap::with_capacity(merges.len()) };
+        let mut table = Self {
+            symbols: HashMap::new(),
+            names: Vec::new(),
+            merges: HashMap::with_capacity(merges.len()),
+            parts: HashMap::with_capacity(merges.len()),
+        };
         for (rank, (left, right)) in merges.iter().enumerate() {
             let pair = (table.intern(left), table.intern(right));
             let joined = table.intern(&format!("{left}{right}"));
             table.merges.entry(pair).or_insert((rank, joined));
+            table.parts.entry(joined).or_insert(pair);
         }
         table
     }
 
     fn intern(&mut self, symbol: &str) -> u32 {
-        let next = self.symbols.len() as u32;
-        *self.symbols.entry(symbol.to_owned()).or_insert(next)
+        if let Some(&id) = self.symbols.get(symbol) {
+            return id;
+        }
+        let id = self.names.len() as u32;
+        self.symbols.insert(symbol.to_owned(), id);
+        self.names.push(symbol.to_owned());
+        id
     }
 
     /// The pieces of a word, without marks: again and again the earliest learned merge that applies, everywhere it
-    /// applies, from left to right.
-    pub(super) fn split(&self, word: &str) -> Vec<String> {
+    /// applies, from left to right. A merge for which `drop` says yes is not made this time (BPE-dropout).
+    pub(super) fn split(&self, word: &str, mut drop: impl FnMut() -> bool) -> Vec<String> {
         let marked = format!("{word}{END_OF_WORD}");
         let mut pieces = self.characters(word, &marked);
-        while let Some((pair, joined)) = self.first_merge(&pieces) {
-            merge(&mut pieces, pair, joined);
+        let mut candidates = Vec::new();
+        loop {
+            candidates.clear();
+            candidates.extend(self.candidates(&pieces).filter(|_| !drop()));
+            let Some(&first) = candidates.iter().min() else { break };
+            candidates.retain(|candidate| candidate.rank == first.rank);
+            merge(&mut pieces, &candidates);
         }
         let ends = pieces.iter().skip(1).map(|piece| piece.start).chain([word.len()]);
         pieces
@@ -64,32 +91,60 @@ impl MergeTable {
             .collect()
     }
 
-    fn first_merge(&self, pieces: &[Piece]) -> Option<((u32, u32), u32)> {
-        pieces
-            .iter()
-            .zip(pieces.iter().skip(1))
-            .filter_map(|(left, right)| {
-                let pair = (left.symbol?, right.symbol?);
-                self.merges.get(&pair).map(|&(rank, joined)| (rank, pair, joined))
-            })
-            .min()
-            .map(|(_, pair, joined)| (pair, joined))
+    fn candidates(&self, pieces: &[Piece]) -> impl Iterator<Item = Candidate> {
+        pieces.iter().zip(pieces.iter().skip(1)).enumerate().filter_map(|(place, (left, right))| {
+            let &(rank, joined) = self.merges.get(&(left.symbol?, right.symbol?))?;
+            Some(Candidate { rank, place, joined })
+        })
+    }
+
+    /// Undoes merges until every piece is in the vocabulary, where pieces inside a word carry `@@`, or is a character.
+    pub(super) fn restrict(&self, pieces: Vec<String>, vocabulary: &HashSet<String>) -> Vec<String> {
+        let mut restricted = Vec::with_capacity(pieces.len());
+        let last = pieces.len().saturating_sub(1);
+        for (place, piece) in pieces.into_iter().enumerate() {
+            let mut open = vec![(piece, place == last)];
+            while let Some((piece, is_last)) = open.pop() {
+                match self.undo(&piece, is_last).filter(|_| !knows(vocabulary, &piece, is_last)) {
+                    None => restricted.push(piece),
+                    Some((left, right)) => {
+                        open.push((right, is_last));
+                        open.push((left, false));
+                    }
+                }
+            }
+        }
+        restricted
+    }
+
+    /// What the earliest merge made a piece of.
+    fn undo(&self, piece: &str, is_last: bool) -> Option<(String, String)> {
+        let end = if is_last { END_OF_WORD } else { "" };
+        let symbol = self.symbols.get(&format!("{piece}{end}"))?;
+        let &(left, right) = self.parts.get(symbol)?;
+        let (left, right) = (self.names.get(left as usize)?, self.names.get(right as usize)?);
+        let right = right.strip_suffix(end).filter(|right| !right.is_empty())?;
+        Some((left.clone(), right.to_owned()))
     }
 }
 
-/// Joins every occurrence of the pair that does not overlap an earlier one.
-fn merge(pieces: &mut Vec<Piece>, (left, right): (u32, u32), joined: u32) {
+fn knows(vocabulary: &HashSet<String>, piece: &str, is_last: bool) -> bool {
+    if is_last { vocabulary.contains(piece) } else { vocabulary.contains(&format!("{piece}{CONTINUES}")) }
+}
+
+/// Joins every occurrence of a pair that does not overlap an earlier one.
+fn merge(pieces: &mut Vec<Piece>, occurrences: &[Candidate]) {
     let mut merged: Vec<Piece> = Vec::with_capacity(pieces.len());
-    let mut open = None;
-    for &piece in pieces.iter() {
-        match (open.take(), merged.last_mut()) {
-            (Some(()), Some(last)) if piece.symbol == Some(right) => last.symbol = Some(joined),
-            _ => {
-                merged.push(piece);
-                open = (piece.symbol == Some(left)).then_some(());
-            }
+    let mut done = 0;
+    for occurrence in occurrences.iter().filter(|occurrence| occurrence.place < pieces.len()) {
+        if occurrence.place < done {
+            continue;
         }
+        merged.extend_from_slice(&pieces[done..occurrence.place]);
+        merged.push(Piece { symbol: Some(occurrence.joined), ..pieces[occurrence.place] });
+        done = occurrence.place + 2;
     }
+    merged.extend_from_slice(pieces.get(done..).unwrap_or_default());
     *pieces = merged;
 }
 
@@ -101,22 +156,52 @@ mod tests {
         MergeTable::new(&merges.iter().map(|&(a, b)| (a.to_owned(), b.to_owned())).collect::<Vec<_>>())
     }
 
+    fn split(merges: &[(&str, &str)], word: &str) -> Vec<String> {
+        table(merges).split(word, || false)
+    }
+
     #[test]
     fn overlapping_pairs_merge_from_the_left() {
-        assert_eq!(table(&[("x", "x")]).split("xxxxxy"), ["xx", "xx", "x", "y"]);
+        assert_eq!(split(&[("x", "x")], "xxxxxy"), ["xx", "xx", "x", "y"]);
         // The last x is the symbol `x</w>`, another one.
-        assert_eq!(table(&[("x", "x")]).split("xxx"), ["xx", "x"]);
+        assert_eq!(split(&[("x", "x")], "xxx"), ["xx", "x"]);
     }
 
     #[test]
     fn rank_decides_and_the_first_of_a_doubled_merge_counts() {
-        assert_eq!(table(&[("b", "c</w>"), ("a", "b"), ("b", "c</w>")]).split("abc"), ["a", "bc"]);
-        assert_eq!(table(&[("a", "b"), ("b", "c</w>")]).split("abc"), ["ab", "c"]);
+        assert_eq!(split(&[("b", "c</w>"), ("a", "b"), ("b", "c</w>")], "abc"), ["a", "bc"]);
+        assert_eq!(split(&[("a", "b"), ("b", "c</w>")], "abc"), ["ab", "c"]);
     }
 
     #[test]
     fn unknown_characters_stay_alone() {
-        assert_eq!(table(&[("a", "b</w>")]).split("日é"), ["日", "é"]);
-        assert_eq!(table(&[("a", "b</w>")]).split("é"), ["é"]);
+        assert_eq!(split(&[("a", "b</w>")], "日é"), ["日", "é"]);
+        assert_eq!(split(&[("a", "b</w>")], "é"), ["é"]);
+        assert!(split(&[("a", "b</w>")], "").is_empty());
+    }
+
+    #[test]
+    fn dropped_merges_are_tried_again_in_the_next_round() {
+        let merges = [("a", "b"), ("ab", "c</w>")];
+        let mut draws = [true, false, false].into_iter();
+        // Round 1: (a b) is dropped and nothing else applies, so the word stays as it is.
+        assert_eq!(table(&merges).split("abc", || draws.next().unwrap()), ["a", "b", "c"]);
+        let mut draws = [false, true].into_iter();
+        assert_eq!(table(&merges).split("abc", || draws.next().unwrap()), ["ab", "c"]);
+    }
+
+    #[test]
+    fn what_is_not_in_the_vocabulary_is_undone() {
+        let merges = [("l", "o"), ("lo", "w"), ("e", "r</w>"), ("low", "er</w>")];
+        let table = table(&merges);
+        let restrict = |vocabulary: &[&str]| {
+            let vocabulary = vocabulary.iter().map(ToString::to_string).collect();
+            table.restrict(table.split("lower", || false), &vocabulary)
+        };
+        assert_eq!(restrict(&["lower"]), ["lower"]);
+        assert_eq!(restrict(&["low@@", "er"]), ["low", "er"]);
+        // Inside a word `low` is `low@@`.
+        assert_eq!(restrict(&["low", "lo@@", "er"]), ["lo", "w", "er"]);
+        assert_eq!(restrict(&[]), ["l", "o", "w", "e", "r"]);
     }
 }

@@ -10,6 +10,9 @@ use std::rc::Rc;
 
 use super::END_OF_WORD;
 
+/// Merges between two reports.
+const REPORT_EVERY: usize = 1000;
+
 type Pair = (u32, u32);
 
 /// A pair as the heap orders it. Its count may be out of date, but never too small.
@@ -42,6 +45,7 @@ pub(super) fn learn(
     counts: impl IntoIterator<Item = (String, u64)>,
     merges: usize,
     min_frequency: u64,
+    report: &mut dyn FnMut(usize),
 ) -> Vec<(String, String)> {
     let mut learner = Learner::default();
     for (word, count) in counts {
@@ -70,6 +74,9 @@ pub(super) fn learn(
         learner.merge(&best);
         if step % 100 == 0 {
             learner.set_aside(threshold);
+        }
+        if learned.len() % REPORT_EVERY == 0 {
+            report(learned.len());
         }
     }
     learned
@@ -228,7 +235,10 @@ mod tests {
         for word in text.split(' ') {
             *counts.entry(word.to_owned()).or_insert(0) += 1;
         }
-        learn(counts, merges, min_frequency).into_iter().map(|(a, b)| format!("{a} {b}")).collect()
+        learn(counts, merges, min_frequency, &mut |_| {})
+            .into_iter()
+            .map(|(a, b)| format!("{a} {b}"))
+            .collect()
     }
 
     #[test]
@@ -241,8 +251,8 @@ mod tests {
     #[test]
     fn nothing_to_learn() {
         assert!(learn_text("a b c", 5, 1).is_empty());
-        assert!(learn(Vec::new(), 5, 0).is_empty());
-        assert!(learn([(String::new(), 9)], 5, 0).is_empty());
+        assert!(learn(Vec::new(), 5, 0, &mut |_| {}).is_empty());
+        assert!(learn([(String::new(), 9)], 5, 0, &mut |_| {}).is_empty());
     }
 
     #[test]

@@ -6,15 +6,20 @@
 
 mod apply;
 mod codes;
+mod glossary;
 mod learn;
+mod piece_counts;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use super::word::words;
+use super::Token;
+use super::word::{words, words_with_starts};
 use crate::error::TextError;
+use crate::random::SplitMix64;
 use apply::MergeTable;
+use glossary::Glossaries;
 
 const END_OF_WORD: &str = "</w>";
 const CONTINUES: &str = "@@";
@@ -35,6 +40,9 @@ const CACHE_WORDS: usize = 1 << 16;
 pub struct Bpe {
     merges: Vec<(String, String)>,
     table: MergeTable,
+    /// The only pieces that may come about, marks included; all where there is none.
+    vocabulary: Option<HashSet<String>>,
+    glossaries: Option<Glossaries>,
     cache: Mutex<HashMap<String, Vec<String>>>,
 }
 
@@ -49,38 +57,67 @@ impl Bpe {
         merges: usize,
         min_frequency: u64,
     ) -> Self {
-        let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-        for line in lines {
-            for word in words(line.as_ref()) {
-                match counts.get_mut(word) {
-                    Some(count) => *count += 1,
-                    None => _ = counts.insert(word.to_owned(), 1),
-                }
-            }
-        }
-        Self::learn_from_counts(counts, merges, min_frequency)
+        Self::learn_from_counts(count_words(lines), merges, min_frequency, &mut |_| {})
     }
 
-    /// [`learn`](Self::learn) from words and how often each occurs. Empty words are ignored.
+    /// [`learn`](Self::learn) from words and how often each occurs; empty words are ignored. `report` is told now and then
+    /// how many merges there are.
     pub fn learn_from_counts(
         counts: impl IntoIterator<Item = (String, u64)>,
         merges: usize,
         min_frequency: u64,
+        report: &mut dyn FnMut(usize),
     ) -> Self {
-        Self::from_merges(learn::learn(counts, merges, min_frequency))
+        Self::from_merges(learn::learn(counts, merges, min_frequency, report))
     }
 
     /// The encoder that applies these merges, first to last. Of a doubled merge the first counts.
     #[must_use]
     pub fn from_merges(merges: Vec<(String, String)>) -> Self {
         let table = MergeTable::new(&merges);
-        Self { merges, table, cache: Mutex::default() }
+        Self { merges, table, vocabulary: None, glossaries: None, cache: Mutex::default() }
+    }
+
+    /// The same encoder, which undoes merges until every piece is one of these (`@@` included) or a character: what was
+    /// rare in the training text of its language does not come about in another's (subword-nmt's vocabulary threshold).
+    ///
+    /// ```
+    /// use regard_text::Bpe;
+    /// let bpe = Bpe::learn(["low lower lowest", "low low"], 4, 2);
+    /// assert_eq!(bpe.with_vocabulary(["lo@@".to_owned()]).segment("low"), ["lo@@", "w"]);
+    /// ```
+    #[must_use]
+    pub fn with_vocabulary(self, pieces: impl IntoIterator<Item = String>) -> Self {
+        Self { vocabulary: Some(pieces.into_iter().collect()), cache: Mutex::default(), ..self }
+    }
+
+    /// The same encoder, which never cuts what one of these regular expressions matches.
+    ///
+    /// # Errors
+    /// [`TextError::BadGlossary`].
+    pub fn with_glossaries(self, patterns: Vec<String>) -> Result<Self, TextError> {
+        let glossaries = (!patterns.is_empty()).then(|| Glossaries::new(patterns)).transpose()?;
+        Ok(Self { glossaries, cache: Mutex::default(), ..self })
     }
 
     /// The merges in order.
     #[must_use]
     pub fn merges(&self) -> &[(String, String)] {
         &self.merges
+    }
+
+    /// The pieces of [`with_vocabulary`](Self::with_vocabulary), by bytes.
+    #[must_use]
+    pub fn vocabulary(&self) -> Option<Vec<&str>> {
+        let mut pieces: Vec<&str> = self.vocabulary.as_ref()?.iter().map(String::as_str).collect();
+        pieces.sort_unstable();
+        Some(pieces)
+    }
+
+    /// The patterns of [`with_glossaries`](Self::with_glossaries).
+    #[must_use]
+    pub fn glossaries(&self) -> &[String] {
+        self.glossaries.as_ref().map_or(&[], Glossaries::patterns)
     }
 
     /// Reads a codes file: `#version: 0.2`, then one merge a line.
@@ -99,35 +136,141 @@ impl Bpe {
         codes::write(path.as_ref(), &self.merges)
     }
 
+    /// Reads the pieces of a vocabulary file (`piece count`, a line each) that are seen at least `threshold` times.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_vocabulary(path: impl AsRef<Path>, threshold: u64) -> Result<HashSet<String>, TextError> {
+        piece_counts::read(path.as_ref(), threshold)
+    }
+
+    /// Writes a vocabulary file of [`count_pieces`](Self::count_pieces), the most frequent piece first.
+    ///
+    /// # Errors
+    /// [`TextError::Write`].
+    pub fn write_vocabulary(path: impl AsRef<Path>, counts: &BTreeMap<String, u64>) -> Result<(), TextError> {
+        piece_counts::write(path.as_ref(), counts)
+    }
+
+    /// How often each piece occurs in lines of text.
+    #[must_use]
+    pub fn count_pieces(&self, lines: impl IntoIterator<Item = impl AsRef<str>>) -> BTreeMap<String, u64> {
+        let mut counts = BTreeMap::new();
+        for (word, count) in count_words(lines) {
+            for piece in self.pieces(&word, || false) {
+                *counts.entry(piece).or_default() += count;
+            }
+        }
+        counts
+    }
+
     /// The pieces of every word of a line.
     ///
     /// They are subword-nmt's, except where those could not be undone: a word whose last piece itself ends in `@@` has
     /// its last `@` split off.
     #[must_use]
     pub fn segment(&self, line: &str) -> Vec<String> {
+        let mut tokens = Vec::new();
+        self.with_cache(words(line), |_, pieces| tokens.extend_from_slice(pieces));
+        tokens
+    }
+
+    /// The same, drawn by chance: each time that a merge could be made it is left out with a probability (Provilkov,
+    /// Emelianenko and Voita, "BPE-Dropout", ACL 2020). It depends on the line, the probability and the key alone.
+    ///
+    /// ```
+    /// use regard_text::Bpe;
+    /// let bpe = Bpe::learn(["low lower lowest", "low low"], 4, 2);
+    /// assert_eq!(bpe.sample("low", 0.0, 1), ["low"]);
+    /// assert_eq!(bpe.sample("low", 1.0, 1), ["l@@", "o@@", "w"]);
+    /// ```
+    #[must_use]
+    pub fn sample(&self, line: &str, dropout: f64, key: u64) -> Vec<String> {
+        let mut random = SplitMix64::new(key, 0);
+        words(line).flat_map(|word| self.pieces(word, || random.unit() < dropout)).collect()
+    }
+
+    /// The pieces of a line, with the bytes that each stands for.
+    pub(super) fn tokens(&self, line: &str) -> Vec<Token> {
+        let mut tokens = Vec::new();
+        let mut starts = words_with_starts(line).map(|(start, _)| start);
+        self.with_cache(words(line), |word, pieces| {
+            let mut start = starts.next().unwrap_or_default();
+            let end = start + word.len();
+            for piece in pieces {
+                let length = piece.strip_suffix(CONTINUES).map_or(end - start, str::len);
+                tokens.push(Token::new(piece.as_str(), start..start + length));
+                start += length;
+            }
+        });
+        tokens
+    }
+
+    /// Shows the pieces of each word, known or new.
+    fn with_cache<'a>(&self, words: impl Iterator<Item = &'a str>, mut show: impl FnMut(&str, &[String])) {
         // The cache only saves time, so what a panicking thread left in it is still right.
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut tokens = Vec::new();
-        for word in words(line) {
+        for word in words {
             if let Some(known) = cache.get(word) {
-                tokens.extend_from_slice(known);
+                show(word, known);
                 continue;
             }
-            let pieces = mark(self.table.split(word));
-            tokens.extend_from_slice(&pieces);
+            let pieces = self.pieces(word, || false);
+            show(word, &pieces);
             if cache.len() >= CACHE_WORDS {
                 cache.clear();
             }
             cache.insert(word.to_owned(), pieces);
         }
-        tokens
     }
+
+    /// The pieces of a word with their marks.
+    fn pieces(&self, word: &str, mut drop: impl FnMut() -> bool) -> Vec<String> {
+        let Some(glossaries) = &self.glossaries else { return mark(self.split(word, drop)) };
+        let mut pieces = Vec::new();
+        for part in glossaries.isolate(word) {
+            if glossaries.is_match(part) {
+                pieces.push(part.to_owned());
+            } else {
+                pieces.extend(self.split(part, &mut drop));
+            }
+        }
+        mark(pieces)
+    }
+
+    fn split(&self, word: &str, drop: impl FnMut() -> bool) -> Vec<String> {
+        let pieces = self.table.split(word, drop);
+        match &self.vocabulary {
+            None => pieces,
+            Some(vocabulary) => self.table.restrict(pieces, vocabulary),
+        }
+    }
+}
+
+/// The words of lines, and how often each occurs.
+fn count_words(lines: impl IntoIterator<Item = impl AsRef<str>>) -> BTreeMap<String, u64> {
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    for line in lines {
+        for word in words(line.as_ref()) {
+            match counts.get_mut(word) {
+                Some(count) => *count += 1,
+                None => _ = counts.insert(word.to_owned(), 1),
+            }
+        }
+    }
+    counts
 }
 
 impl Clone for Bpe {
     /// A copy with an empty cache.
     fn clone(&self) -> Self {
-        Self { merges: self.merges.clone(), table: self.table.clone(), cache: Mutex::default() }
+        Self {
+            merges: self.merges.clone(),
+            table: self.table.clone(),
+            vocabulary: self.vocabulary.clone(),
+            glossaries: self.glossaries.clone(),
+            cache: Mutex::default(),
+        }
     }
 }
 
