@@ -45,7 +45,7 @@ impl Prepared {
 impl Preparation {
     /// The prepared line; borrowed where nothing changes.
     #[must_use]
-    pub fn prepare<'a>(&self, line: &'a str) -> Cow<'a, str> {
+    pub fn prepare(self, line: &str) -> Cow<'_, str> {
         let mut text = self.normalizer.normalize(line);
         if self.lowercase {
             text = Cow::Owned(text.to_lowercase());
@@ -53,7 +53,7 @@ impl Preparation {
         text
     }
 
-    pub(crate) fn prepare_with_offsets(&self, line: &str) -> Prepared {
+    pub(crate) fn prepare_with_offsets(self, line: &str) -> Prepared {
         let (text, map) = self.normalizer.normalize_with_offsets(line);
         let mut prepared = Prepared { text: text.into_owned(), maps: vec![map] };
         if self.lowercase {

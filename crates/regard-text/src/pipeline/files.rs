@@ -69,10 +69,7 @@ impl Pipeline {
                 written.push(codes);
                 if let Some(allowed) = bpe.vocabulary() {
                     file.has_pieces = true;
-                    write(
-                        &dir.join(&pieces),
-                        &allowed.iter().map(|piece| format!("{piece}\n")).collect::<String>(),
-                    )?;
+                    write(&dir.join(&pieces), &(allowed.join("\n") + "\n"))?;
                     written.push(pieces);
                 }
             }

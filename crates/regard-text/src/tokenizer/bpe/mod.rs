@@ -12,7 +12,7 @@ mod piece_counts;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Token;
 use super::word::{words, words_with_starts};
@@ -39,10 +39,10 @@ const CACHE_WORDS: usize = 1 << 16;
 #[derive(Debug)]
 pub struct Bpe {
     merges: Vec<(String, String)>,
-    table: MergeTable,
+    table: Arc<MergeTable>,
     /// The only pieces that may come about, marks included; all where there is none.
     vocabulary: Option<HashSet<String>>,
-    glossaries: Option<Glossaries>,
+    glossaries: Option<Arc<Glossaries>>,
     cache: Mutex<HashMap<String, Vec<String>>>,
 }
 
@@ -74,7 +74,7 @@ impl Bpe {
     /// The encoder that applies these merges, first to last. Of a doubled merge the first counts.
     #[must_use]
     pub fn from_merges(merges: Vec<(String, String)>) -> Self {
-        let table = MergeTable::new(&merges);
+        let table = Arc::new(MergeTable::new(&merges));
         Self { merges, table, vocabulary: None, glossaries: None, cache: Mutex::default() }
     }
 
@@ -96,7 +96,7 @@ impl Bpe {
     /// # Errors
     /// [`TextError::BadGlossary`].
     pub fn with_glossaries(self, patterns: Vec<String>) -> Result<Self, TextError> {
-        let glossaries = (!patterns.is_empty()).then(|| Glossaries::new(patterns)).transpose()?;
+        let glossaries = (!patterns.is_empty()).then(|| Glossaries::new(patterns)).transpose()?.map(Arc::new);
         Ok(Self { glossaries, cache: Mutex::default(), ..self })
     }
 
@@ -117,7 +117,7 @@ impl Bpe {
     /// The patterns of [`with_glossaries`](Self::with_glossaries).
     #[must_use]
     pub fn glossaries(&self) -> &[String] {
-        self.glossaries.as_ref().map_or(&[], Glossaries::patterns)
+        self.glossaries.as_ref().map_or(&[], |glossaries| glossaries.patterns())
     }
 
     /// Reads a codes file: `#version: 0.2`, then one merge a line.
@@ -266,7 +266,7 @@ impl Clone for Bpe {
     fn clone(&self) -> Self {
         Self {
             merges: self.merges.clone(),
-            table: self.table.clone(),
+            table: Arc::clone(&self.table),
             vocabulary: self.vocabulary.clone(),
             glossaries: self.glossaries.clone(),
             cache: Mutex::default(),

@@ -29,7 +29,10 @@ pub(super) fn read(path: &Path, threshold: u64) -> Result<HashSet<String>, TextE
 pub(super) fn write(path: &Path, counts: &BTreeMap<String, u64>) -> Result<(), TextError> {
     let mut ranked: Vec<_> = counts.iter().collect();
     ranked.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
-    let text: String = ranked.iter().map(|(piece, count)| format!("{piece} {count}\n")).collect();
+    let mut text = String::new();
+    for (piece, count) in ranked {
+        text.extend([piece, " ", &count.to_string(), "\n"]);
+    }
     fs::write(path, text).map_err(|source| TextError::Write { file: path.display().to_string(), source })
 }
 
