@@ -56,6 +56,9 @@ pub enum DecodeError {
         /// Entries of the vocabulary.
         vocabulary: usize,
     },
+    /// A tag that the source side does not have.
+    #[error(transparent)]
+    Text(#[from] regard_text::TextError),
     /// The caller's flag was raised.
     #[error("cancelled")]
     Cancelled,

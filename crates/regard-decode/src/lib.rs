@@ -29,7 +29,7 @@
 //! let search = SearchOptions { attention: true, max_length: MaxLength::Fixed(4), ..SearchOptions::default() };
 //! let options = TranslateOptions { search, ..TranslateOptions::default() };
 //! let translations = translator.translate(&["the cat", " "], &options)?;
-//! assert_eq!(translations[0].source_tokens, ["the", "cat", "</s>"]);
+//! assert_eq!(translations[0].source_tokens(), ["the", "cat", "</s>"]);
 //! assert_eq!(translations[1].text(), "");
 //! let best = &translations[0].candidates[0];
 //! println!("{} ||| {}", best.text, pharaoh(best.alignment.as_deref().unwrap_or_default()));

@@ -1,62 +1,72 @@
 //! Unknown words of the output, copied from the source.
 
 use regard_text::special_tokens::UNK;
-use regard_text::{Pipeline, Tokenizer};
+use regard_text::{Pipeline, Token, Tokenizer};
 
 use crate::alignment::strongest;
 
-/// Puts the source word with the largest weight in the place of each `<unk>`; one that looks at no source token stays.
-pub(crate) fn replace_unknown(
-    tokens: &mut [String],
-    ids: &[u32],
-    attention: &[Vec<f32>],
-    source: &Pipeline,
-    source_tokens: &[String],
-) {
+/// Where words are copied from.
+pub(crate) struct Copied<'a> {
+    pub(crate) line: &'a str,
+    pub(crate) tokens: &'a [Token],
+    pub(crate) pipeline: &'a Pipeline,
+}
+
+/// Puts the source word with the largest weight in the place of each `<unk>`, as it was typed; one that looks at no source
+/// token stays.
+pub(crate) fn replace_unknown(tokens: &mut [String], ids: &[u32], attention: &[Vec<f32>], source: &Copied) {
     for ((token, &id), row) in tokens.iter_mut().zip(ids).zip(attention) {
         if id == UNK
-            && let Some(word) = strongest(row).and_then(|place| word_around(source, source_tokens, place))
+            && let Some(word) = strongest(row).and_then(|place| source.word_around(place))
         {
-            *token = word;
+            word.clone_into(token);
         }
     }
 }
 
-/// The whole word that a token is, or is a piece of.
-fn word_around(source: &Pipeline, tokens: &[String], place: usize) -> Option<String> {
-    let continues = |token: &String| matches!(source.tokenizer, Tokenizer::Bpe(_)) && token.ends_with("@@");
-    let (before, after) = tokens.split_at_checked(place)?;
-    let start = before.iter().rposition(|token| !continues(token)).map_or(0, |last| last + 1);
-    let end = after.iter().position(|token| !continues(token))? + place;
-    tokens.get(start..=end).map(|word| source.detokenize(word))
+impl Copied<'_> {
+    /// The text of the word that a token is a piece of. Characters, and pieces that may be anywhere in a word, stand for
+    /// themselves: the unknown that they replace is as small.
+    fn word_around(&self, place: usize) -> Option<&str> {
+        let token = self.tokens.get(place)?;
+        let word = token.word?;
+        let range = if matches!(self.pipeline.tokenizer, Tokenizer::Word | Tokenizer::Bpe(_)) {
+            let mut pieces = self.tokens.iter().filter(|token| token.word == Some(word));
+            let start = pieces.next()?.range.start;
+            start..pieces.next_back().map_or(token.range.end, |last| last.range.end)
+        } else {
+            token.range.clone()
+        };
+        self.line.get(range).map(str::trim)
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use regard_text::{Bpe, Normalizer};
+    use regard_text::{Bpe, Normalizer, Preparation};
 
     use super::*;
 
-    fn strings(tokens: &[&str]) -> Vec<String> {
-        tokens.iter().map(ToString::to_string).collect()
-    }
-
     #[test]
-    fn pieces_give_their_word() {
+    fn pieces_give_their_word_as_it_was_typed() {
         let bpe = Tokenizer::Bpe(Bpe::from_merges(Vec::new()));
-        let source = Pipeline::build(Normalizer::None, bpe, ["x"], None, 1);
-        let tokens = strings(&["a@@", "b", "c", "d@@", "e@@", "f"]);
-        let words: Vec<_> = (0..7).map(|place| word_around(&source, &tokens, place)).collect();
-        let expected = [Some("ab"), Some("ab"), Some("c"), Some("def"), Some("def"), Some("def"), None];
-        assert_eq!(words, expected.map(|word| word.map(str::to_owned)));
+        let preparation = Preparation { lowercase: true, ..Normalizer::None.into() };
+        let pipeline = Pipeline::build(preparation, bpe, ["x"], None, 1);
+        let line = "Ab  c DEF";
+        let tokens = pipeline.tokenize_with_ranges(line);
+        let source = Copied { line, tokens: &tokens, pipeline: &pipeline };
+        let words: Vec<_> = (0..7).map(|place| source.word_around(place)).collect();
+        assert_eq!(words, [Some("Ab"), Some("Ab"), Some("c"), Some("DEF"), Some("DEF"), Some("DEF"), None]);
     }
 
     #[test]
     fn only_unknown_tokens_change() {
-        let source = Pipeline::build(Normalizer::None, Tokenizer::Word, ["x"], None, 1);
-        let mut tokens = strings(&["le", "<unk>", "<unk>"]);
+        let pipeline = Pipeline::build(Normalizer::None, Tokenizer::Word, ["x"], None, 1);
+        let tokens = pipeline.tokenize_with_ranges("the@@ zzqq");
+        let source = Copied { line: "the@@ zzqq", tokens: &tokens, pipeline: &pipeline };
+        let mut target = ["le", "<unk>", "<unk>"].map(str::to_owned);
         let attention = [vec![0.9, 0.1, 0.0], vec![0.1, 0.2, 0.7], vec![0.0, 0.0, 1.0]];
-        replace_unknown(&mut tokens, &[7, UNK, UNK], &attention, &source, &strings(&["the@@", "zzqq"]));
-        assert_eq!(tokens, ["le", "zzqq", "<unk>"]);
+        replace_unknown(&mut target, &[7, UNK, UNK], &attention, &source);
+        assert_eq!(target, ["le", "zzqq", "<unk>"]);
     }
 }

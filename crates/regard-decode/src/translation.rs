@@ -1,5 +1,6 @@
 //! What a translator returns for a line.
 
+use regard_text::Token;
 use regard_text::special_tokens::EOS_TOKEN;
 
 use crate::hypothesis::Hypothesis;
@@ -7,8 +8,8 @@ use crate::hypothesis::Hypothesis;
 /// The translations of one line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Translation {
-    /// The source as the model read it, `</s>` at its end: the labels of attention's columns. Empty for a blank line.
-    pub source_tokens: Vec<String>,
+    /// The source as the model read it, tags first and `</s>` at its end: the columns of attention. Empty for a blank line.
+    pub source: Vec<Token>,
     /// Where the source was cut, the number of tokens that it had.
     pub cut_from: Option<usize>,
     /// The translations, best first; at least one.
@@ -43,7 +44,13 @@ impl Translation {
         };
         let alignment = attention.then(Vec::new);
         let candidate = Candidate { text: String::new(), tokens: Vec::new(), alignment, hypothesis };
-        Self { source_tokens: Vec::new(), cut_from: None, candidates: vec![candidate] }
+        Self { source: Vec::new(), cut_from: None, candidates: vec![candidate] }
+    }
+
+    /// A label for each column of attention.
+    #[must_use]
+    pub fn source_tokens(&self) -> Vec<String> {
+        self.source.iter().map(|token| token.text.clone()).collect()
     }
 
     /// The text of the best translation.

@@ -6,13 +6,13 @@ use std::sync::atomic::AtomicBool;
 use regard_model::{AttentionHook, Seq2Seq};
 use regard_tensor::Threads;
 use regard_text::special_tokens::{EOS, EOS_TOKEN};
-use regard_text::{Padded, Pipeline, is_blank};
+use regard_text::{Padded, Pipeline, Token, is_blank};
 
 use crate::alignment::hard_alignment;
 use crate::error::{DecodeError, Result};
 use crate::hypothesis::Hypothesis;
 use crate::options::SearchOptions;
-use crate::replace_unk::replace_unknown;
+use crate::replace_unk::{Copied, replace_unknown};
 use crate::scorer::Score;
 use crate::search::Decoding;
 use crate::translation::{Candidate, Translation};
@@ -27,6 +27,7 @@ pub struct Translator {
     source: Pipeline,
     target: Pipeline,
     threads: Threads,
+    tags: Vec<String>,
 }
 
 /// What a translation may be told.
@@ -47,8 +48,10 @@ impl Default for TranslateOptions {
 }
 
 /// A line as the model reads it.
-struct Source {
-    tokens: Vec<String>,
+struct Source<'a> {
+    line: &'a str,
+    /// Tags, then the tokens of the text.
+    tokens: Vec<Token>,
     ids: Vec<u32>,
     cut_from: Option<usize>,
 }
@@ -68,7 +71,16 @@ impl Translator {
         if writes != vocabulary {
             return Err(DecodeError::Vocabulary { model: writes, vocabulary });
         }
-        Ok(Self { model, source, target, threads })
+        Ok(Self { model, source, target, threads, tags: Vec::new() })
+    }
+
+    /// The same translator, which puts tags before every source line: which language to translate into, for example.
+    ///
+    /// # Errors
+    /// [`DecodeError::Text`] for a tag that the source pipeline does not have.
+    pub fn with_tags(self, tags: Vec<String>) -> Result<Self> {
+        self.source.check_tags(&tags)?;
+        Ok(Self { tags, ..self })
     }
 
     /// The model.
@@ -87,6 +99,16 @@ impl Translator {
     #[must_use]
     pub fn target(&self) -> &Pipeline {
         &self.target
+    }
+
+    /// The tokens of a source line: the tags, then the text's. A blank line has none of either.
+    #[must_use]
+    pub fn tokenize(&self, line: &str) -> Vec<Token> {
+        let mut tokens = self.source.tokenize_with_ranges(line);
+        if !tokens.is_empty() {
+            tokens.splice(0..0, self.tags.iter().map(|tag| Token::control(tag, 0)));
+        }
+        tokens
     }
 
     /// What runs the model directly: searches and forced decoding of ids.
@@ -122,7 +144,7 @@ impl Translator {
         let attention = options.search.attention || options.replace_unk;
         let search = SearchOptions { attention, ..options.search };
         let decoding = Decoding { hook, cancel, ..self.decoding() };
-        let sources: Vec<Source> = lines.iter().map(|line| self.read(line)).collect();
+        let sources: Vec<Source<'_>> = lines.iter().map(|line| self.read(line)).collect();
         let mut order: Vec<usize> =
             (0..sources.len()).filter(|&line| !sources[line].ids.is_empty()).collect();
         order.sort_by_key(|&line| sources[line].ids.len());
@@ -180,7 +202,7 @@ impl Translator {
         }
         check_batch_size(batch_size)?;
         let decoding = self.decoding();
-        let sources: Vec<Source> = sources.iter().map(|line| self.read(line)).collect();
+        let sources: Vec<Source<'_>> = sources.iter().map(|line| self.read(line)).collect();
         let mut order: Vec<usize> = (0..sources.len()).collect();
         order.sort_by_key(|&pair| (targets[pair].len(), sources[pair].ids.len()));
         let mut found: Vec<(usize, Score)> = Vec::with_capacity(sources.len());
@@ -206,34 +228,41 @@ impl Translator {
         self.decoding().check_attention(options.search.attention)
     }
 
-    fn read(&self, line: &str) -> Source {
-        let mut tokens = self.source.tokenize(line);
+    fn read<'a>(&self, line: &'a str) -> Source<'a> {
+        let mut tokens = self.tokenize(line);
         let cut_from = (tokens.len() > MAX_SOURCE_TOKENS).then_some(tokens.len());
         tokens.truncate(MAX_SOURCE_TOKENS);
-        let ids = self.source.ids(&tokens);
-        Source { tokens, ids, cut_from }
+        let texts: Vec<&str> = tokens.iter().map(|token| token.text.as_str()).collect();
+        let ids = self.source.ids(&texts);
+        Source { line, tokens, ids, cut_from }
     }
 
-    fn write(&self, mut source: Source, list: Vec<Hypothesis>, options: &TranslateOptions) -> Translation {
+    fn write(
+        &self,
+        mut source: Source<'_>,
+        list: Vec<Hypothesis>,
+        options: &TranslateOptions,
+    ) -> Translation {
         if list.is_empty() {
             return Translation::blank(options.search.attention);
         }
         let candidates =
             list.into_iter().map(|hypothesis| self.candidate(&source, hypothesis, options)).collect();
-        source.tokens.push(EOS_TOKEN.to_owned());
-        Translation { source_tokens: source.tokens, cut_from: source.cut_from, candidates }
+        source.tokens.push(Token::control(EOS_TOKEN, source.line.len()));
+        Translation { source: source.tokens, cut_from: source.cut_from, candidates }
     }
 
     fn candidate(
         &self,
-        source: &Source,
+        source: &Source<'_>,
         mut hypothesis: Hypothesis,
         options: &TranslateOptions,
     ) -> Candidate {
         let mut tokens = self.target.tokens_of(&hypothesis.tokens);
         let attention = hypothesis.attention.as_deref().unwrap_or_default();
         if options.replace_unk {
-            replace_unknown(&mut tokens, &hypothesis.tokens, attention, &self.source, &source.tokens);
+            let copied = Copied { line: source.line, tokens: &source.tokens, pipeline: &self.source };
+            replace_unknown(&mut tokens, &hypothesis.tokens, attention, &copied);
         }
         let alignment = options.search.attention.then(|| hard_alignment(attention, tokens.len()));
         if !options.search.attention {

@@ -46,7 +46,7 @@ fn p02_blank_lines_keep_their_place_and_stay_blank() {
     let (translator, model) = translator(copier());
     let blank = ["", "   ", "\t", "\u{a0}"];
     for translation in translator.translate(&blank, &with_attention()).unwrap() {
-        assert_eq!((translation.text(), translation.source_tokens.len()), ("", 0));
+        assert_eq!((translation.text(), translation.source.len()), ("", 0));
         let [only] = translation.candidates.as_slice() else { panic!("one empty candidate") };
         assert!(only.hypothesis.finished && only.row_labels().is_empty());
         assert_eq!(only.hypothesis.attention.as_deref(), Some([].as_slice()));
@@ -77,7 +77,7 @@ fn p03_an_over_long_line_does_not_end_the_job() {
     let translations = translator.translate(&lines, &options).unwrap();
     let cut: Vec<_> = translations.iter().map(|translation| translation.cut_from).collect();
     assert_eq!(cut, [None, None, Some(5000), None, None]);
-    assert_eq!(translations[2].source_tokens.len(), MAX_SOURCE_TOKENS + 1);
+    assert_eq!(translations[2].source.len(), MAX_SOURCE_TOKENS + 1);
     assert_eq!(translations[2].candidates[0].tokens.len(), MAX_SOURCE_TOKENS);
     assert_eq!([translations[0].text(), translations[3].text(), translations[4].text()], ["a", "d", "e"]);
 }
@@ -244,12 +244,12 @@ fn p17_attention_on_the_end_symbol_or_on_padding() {
     let found = translator.translate(&["zzqq", "a b c", "b zzqq"], &options).unwrap();
     let texts: Vec<_> = found.iter().map(regard_decode::Translation::text).collect();
     assert_eq!(texts, ["zzqq", "a a a", "b b"], "copied as it was written, never the end or padding");
-    assert_eq!(found[1].source_tokens, ["a", "b", "c", "</s>"]);
+    assert_eq!(found[1].source_tokens(), ["a", "b", "c", "</s>"]);
     let best = &found[1].candidates[0];
     assert_eq!(pharaoh(best.alignment.as_ref().unwrap()), "0-0 0-1 0-2");
     assert_eq!(best.row_labels(), ["a", "a", "a", "</s>"]);
     let rows = best.hypothesis.attention.as_ref().unwrap();
-    assert_eq!((rows.len(), rows[0].len()), (best.row_labels().len(), found[1].source_tokens.len()));
+    assert_eq!((rows.len(), rows[0].len()), (best.row_labels().len(), found[1].source.len()));
 
     let without =
         translator.translate(&["zzqq"], &TranslateOptions { replace_unk: true, ..Default::default() });

@@ -231,6 +231,27 @@ fn p16_quotes_mean_nothing_in_tsv() {
     assert!(error.contains("pairs.tsv:1: no column 2 (counted from 0): the line has 2"), "{error}");
 }
 
+/// Pieces map to words and words to the text, whatever stands between them.
+#[test]
+fn p18_pieces_know_their_words() {
+    let merges = ["u n", "a b", "ab l", "abl e</w>"].map(|merge| {
+        let (left, right) = merge.split_once(' ').unwrap();
+        (left.to_owned(), right.to_owned())
+    });
+    let bpe = Tokenizer::Bpe(Bpe::from_merges(merges.to_vec()));
+    let pipeline = Pipeline::build(Normalizer::None, bpe, [""], None, 1);
+    for line in ["unable cats", "unable  cats", " unable  cats "] {
+        let tokens = pipeline.tokenize_with_ranges(line);
+        let texts: Vec<&str> = tokens.iter().map(|token| token.text.as_str()).collect();
+        assert_eq!(texts, ["un@@", "able", "c@@", "a@@", "t@@", "s"]);
+        assert_eq!(tokens.iter().filter_map(|token| token.word).collect::<Vec<_>>(), [0, 0, 1, 1, 1, 1]);
+        for (word, text) in ["unable", "cats"].into_iter().enumerate() {
+            let pieces: Vec<_> = tokens.iter().filter(|token| token.word == Some(word)).collect();
+            assert_eq!(&line[pieces[0].range.start..pieces[pieces.len() - 1].range.end], text);
+        }
+    }
+}
+
 #[test]
 fn p23_normalisation_is_a_setting_and_nothing_is_dropped() {
     let inputs = ["ක්\u{200d}ෂ", "10\u{a0}km", "cafe\u{301}", "caf\u{e9}", "👩\u{200d}👩\u{200d}👧", "A.  B."];

@@ -117,6 +117,17 @@ impl Pipeline {
         &self.tags
     }
 
+    /// Refuses tags that may not be set.
+    ///
+    /// # Errors
+    /// [`TextError::UnknownTag`].
+    pub fn check_tags(&self, tags: &[String]) -> Result<(), TextError> {
+        match tags.iter().find(|tag| !self.tags.contains(tag)) {
+            None => Ok(()),
+            Some(tag) => Err(TextError::UnknownTag { tag: tag.clone(), known: self.tags.join(" ") }),
+        }
+    }
+
     fn text_tokens(&self) -> impl Iterator<Item = &str> {
         self.vocabulary.tokens().skip(SPECIAL_TOKENS.len() + self.tags.len())
     }
@@ -136,9 +147,7 @@ impl Pipeline {
     /// # Errors
     /// [`TextError::UnknownTag`].
     pub fn tokenize_tagged(&self, tags: &[String], line: &str) -> Result<Vec<String>, TextError> {
-        if let Some(unknown) = tags.iter().find(|tag| !self.tags.contains(tag)) {
-            return Err(TextError::UnknownTag { tag: unknown.clone(), known: self.tags.join(" ") });
-        }
+        self.check_tags(tags)?;
         let mut tokens = self.tokenize(line);
         if !tokens.is_empty() {
             tokens.splice(0..0, tags.iter().cloned());
@@ -146,7 +155,7 @@ impl Pipeline {
         Ok(tokens)
     }
 
-    /// The tokens of a line, each with the bytes of the line that it stands for.
+    /// The tokens of a line, each with the bytes of the line and the word that it stands for.
     ///
     /// ```
     /// use regard_text::{Normalizer, Pipeline, Tokenizer};
@@ -161,9 +170,10 @@ impl Pipeline {
             return Vec::new();
         }
         let prepared = self.preparation.prepare_with_offsets(line);
-        let token = |token: Token| {
-            let range = prepared.original(token.range);
-            Token { text: typed::escape(token.text, &self.tags), range }
+        let token = |token: Token| Token {
+            text: typed::escape(token.text, &self.tags),
+            range: prepared.original(token.range),
+            word: token.word,
         };
         self.tokenizer.tokenize_with_ranges(&prepared.text).into_iter().map(token).collect()
     }

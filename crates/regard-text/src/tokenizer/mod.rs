@@ -1,10 +1,9 @@
 //! Line → tokens → line.
 
-use std::ops::Range;
-
 mod bpe;
 mod character;
 mod sentencepiece;
+mod token;
 mod word;
 
 pub use bpe::Bpe;
@@ -12,6 +11,7 @@ pub use sentencepiece::{
     PieceKind, SampleOptions, ScoredSegmentation, SentencePiece, SentencePieceAlgorithm, SentencePieceConfig,
     SentencePieceNormalization, SentencePieceProgress, SentencePieceToken,
 };
+pub use token::Token;
 
 /// How a line is cut into tokens.
 ///
@@ -34,22 +34,6 @@ pub enum Tokenizer {
     SentencePiece(SentencePiece),
 }
 
-/// A token and the bytes of the text that it stands for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Token {
-    /// The token as the vocabulary has it, marks included.
-    pub text: String,
-    /// Bytes of the text. Empty for what was put in: a tag, a `▁` before the first word, all bytes of an unknown character
-    /// but the last.
-    pub range: Range<usize>,
-}
-
-impl Token {
-    pub(crate) fn new(text: impl Into<String>, range: Range<usize>) -> Self {
-        Self { text: text.into(), range }
-    }
-}
-
 impl Tokenizer {
     /// The tokens of a line; an empty line has none.
     #[must_use]
@@ -62,7 +46,7 @@ impl Tokenizer {
         }
     }
 
-    /// The tokens of a line with the bytes that each stands for.
+    /// The tokens of a line with the bytes and the word that each stands for.
     ///
     /// ```
     /// use regard_text::{Bpe, Tokenizer};
@@ -72,14 +56,16 @@ impl Tokenizer {
     /// ```
     #[must_use]
     pub fn tokenize_with_ranges(&self, line: &str) -> Vec<Token> {
-        match self {
+        let mut tokens: Vec<Token> = match self {
             Self::Word => word::tokens(line),
             Self::Character => character::tokens(line),
             Self::Bpe(bpe) => bpe.tokens(line),
             Self::SentencePiece(model) => {
                 model.segment(line).into_iter().map(|token| Token::new(token.piece, token.range)).collect()
             }
-        }
+        };
+        token::number_words(line, &mut tokens);
+        tokens
     }
 
     /// The line that tokens make: the inverse of [`tokenize`](Self::tokenize), up to what the variant documents.

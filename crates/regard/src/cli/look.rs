@@ -16,6 +16,7 @@ use serde::Serialize;
 use super::failure::WrongCall;
 use super::output::{print, print_json, write};
 use super::settings::Settings;
+use super::text_options::TextOptions;
 use super::translate::SearchArgs;
 
 /// Where a model looks while it translates one sentence: one row a target token, one column a source token.
@@ -53,6 +54,8 @@ pub(super) struct LookArgs {
     json: bool,
     #[command(flatten)]
     search: SearchArgs,
+    #[command(flatten)]
+    options: TextOptions,
     #[command(flatten)]
     settings: Settings,
 }
@@ -98,7 +101,7 @@ pub(super) fn run(args: &LookArgs) -> Result<()> {
     if is_blank(&args.text) {
         return Err(WrongCall("the sentence is blank: there is nothing to look at".to_owned()).into());
     }
-    let translator = args.settings.translator(&args.model)?;
+    let translator = args.settings.translator(&args.model, &args.options)?;
     if !translator.model().has_attention() {
         return without_attention(args, &translator);
     }
@@ -147,7 +150,7 @@ fn free(args: &LookArgs, translator: &Translator, hook: Option<&dyn AttentionHoo
         text: best.text.clone(),
         weights: best.hypothesis.attention.clone().unwrap_or_default(),
         scores: best.hypothesis.attention_scores.clone().unwrap_or_default(),
-        source_tokens: translation.source_tokens,
+        source_tokens: translation.source_tokens(),
     })
 }
 
@@ -161,14 +164,17 @@ fn forced(
     let (source, target_side) = (translator.source(), translator.target());
     let decoding = Decoding { hook, ..translator.decoding() };
     let rows = |ids: Vec<u32>| Padded::from_sentences(std::iter::once(ids.as_slice()));
-    let scores = decoding.score(&rows(source.encode(&args.text)), &rows(target_side.encode(target)), true)?;
+    let source_tokens: Vec<String> =
+        translator.tokenize(&args.text).into_iter().map(|token| token.text).collect();
+    let scores =
+        decoding.score(&rows(source.ids(&source_tokens)), &rows(target_side.encode(target)), true)?;
     let with_end = |mut tokens: Vec<String>| {
         tokens.push(EOS_TOKEN.to_owned());
         tokens
     };
     let seen = scores.into_iter().next().context("no score")?;
     Ok(Seen {
-        source_tokens: with_end(source.tokenize(&args.text)),
+        source_tokens: with_end(source_tokens),
         target_tokens: with_end(target_side.tokenize(target)),
         text: target.to_owned(),
         weights: seen.attention.unwrap_or_default(),

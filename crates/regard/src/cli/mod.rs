@@ -15,6 +15,7 @@ mod pipelines;
 mod progress;
 mod score;
 mod settings;
+mod text_options;
 mod tokenizer;
 mod train;
 mod translate;

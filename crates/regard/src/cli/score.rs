@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::input::{all_lines, paired_lines};
 use super::output::{Output, print_json};
 use super::settings::Settings;
+use super::text_options::TextOptions;
 
 /// The log-probability of each target line given its source line: natural logarithm, summed over its tokens and the
 /// end symbol. A blank line that stays blank has no tokens: the model is not asked.
@@ -38,6 +39,8 @@ pub(super) struct ScoreArgs {
     /// One JSON document with the log-probability of every token
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    text: TextOptions,
     #[command(flatten)]
     settings: Settings,
 }
@@ -89,7 +92,7 @@ struct Entry {
 }
 
 pub(super) fn run(args: &ScoreArgs) -> Result<()> {
-    let translator = args.settings.translator(&args.model)?;
+    let translator = args.settings.translator(&args.model, &args.text)?;
     let targets = match (&args.src, &args.tgt, &args.translations) {
         (Some(source), Some(target), _) => {
             let (sources, texts) = paired_lines(source, target)?;

@@ -11,6 +11,7 @@ use regard_tensor::Threads;
 
 use super::failure::WrongCall;
 use super::output::tell;
+use super::text_options::TextOptions;
 
 /// Options of every command.
 #[derive(Args, Clone, Debug)]
@@ -44,9 +45,10 @@ impl Settings {
         self.say(format_args!("line {line}: {tokens} tokens, only the first {MAX_SOURCE_TOKENS} were read"));
     }
 
-    pub(super) fn translator(&self, model: &Path) -> Result<Translator> {
+    pub(super) fn translator(&self, model: &Path, text: &TextOptions) -> Result<Translator> {
         let (info, network) = load(model)?;
-        Ok(Translator::new(Arc::from(network), info.source, info.target, self.threads()?)?)
+        let translator = Translator::new(Arc::from(network), info.source, info.target, self.threads()?)?;
+        translator.with_tags(text.tags.clone()).map_err(|error| WrongCall(error.to_string()).into())
     }
 }
 

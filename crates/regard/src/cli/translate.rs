@@ -12,6 +12,7 @@ use super::failure::WrongCall;
 use super::input::Windows;
 use super::output::{Output, check_apart};
 use super::settings::Settings;
+use super::text_options::TextOptions;
 
 /// Translate lines.
 ///
@@ -46,6 +47,8 @@ pub(super) struct TranslateArgs {
     /// Put the source word with the strongest weight in the place of each unknown word
     #[arg(long)]
     replace_unk: bool,
+    #[command(flatten)]
+    text: TextOptions,
     #[command(flatten)]
     settings: Settings,
 }
@@ -135,7 +138,7 @@ pub(super) fn run(args: &TranslateArgs) -> Result<()> {
     search.check()?;
     check_apart(args.input.as_ref(), args.output.as_ref())?;
     let options = TranslateOptions { search, batch_size: args.batch_size, replace_unk: args.replace_unk };
-    let translator = args.settings.translator(&args.model)?;
+    let translator = args.settings.translator(&args.model, &args.text)?;
     let mut input = Windows::open(args.input.as_ref())?;
     let mut output = Output::open(args.output.as_ref())?;
     let window = args.batch_size.saturating_mul(64).clamp(1, 1024);
@@ -193,7 +196,10 @@ struct CandidateRecord<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     attention: Option<&'a [Vec<f32>]>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    source_tokens: Option<&'a [String]>,
+    source_tokens: Option<Vec<&'a str>>,
+    /// The bytes of `source` that each source token stands for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source_ranges: Option<Vec<[usize; 2]>>,
 }
 
 impl Shown<'_> {
@@ -227,6 +233,7 @@ impl Shown<'_> {
     }
 
     fn record(&self) -> Record<'_> {
+        let source = &self.translation.source;
         let translations = self.translation.candidates.iter().map(|candidate| {
             let hypothesis = &candidate.hypothesis;
             let attention = hypothesis.attention.as_deref().filter(|_| self.args.attention);
@@ -240,7 +247,9 @@ impl Shown<'_> {
                 token_log_probs: &hypothesis.token_log_probs,
                 alignment: candidate.alignment.as_deref(),
                 attention,
-                source_tokens: attention.map(|_| self.translation.source_tokens.as_slice()),
+                source_tokens: attention.map(|_| source.iter().map(|token| token.text.as_str()).collect()),
+                source_ranges: attention
+                    .map(|_| source.iter().map(|token| [token.range.start, token.range.end]).collect()),
             }
         });
         Record { id: self.id, source: self.source, translations: translations.collect() }

@@ -74,5 +74,5 @@ pub fn heatmap(translator: &Translator, line: &str) -> Result<Heatmap> {
     let translation = translator.translate(&[line], &options)?.pop().context("no translation")?;
     let best = translation.candidates.first().context("no translation")?;
     let weights = best.hypothesis.attention.clone().unwrap_or_default();
-    Ok(Heatmap::new(translation.source_tokens.clone(), best.row_labels(), weights)?)
+    Ok(Heatmap::new(translation.source_tokens(), best.row_labels(), weights)?)
 }
