@@ -39,6 +39,7 @@ mod corpus;
 mod error;
 mod normalizer;
 mod offsets;
+mod parallel;
 mod pipeline;
 mod preparation;
 mod random;

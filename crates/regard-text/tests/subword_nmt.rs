@@ -4,11 +4,88 @@
 
 mod common;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 use common::data;
 use regard_text::{Bpe, Lines};
+use serde::Deserialize;
+
+/// What `tests/goldens/make_subword_nmt.py` wrote.
+#[derive(Deserialize)]
+struct Golden {
+    text: Vec<String>,
+    codes: String,
+    dictionary: String,
+    dictionary_codes: String,
+    counts: String,
+    threshold: u64,
+    glossaries: Vec<String>,
+    lines: Vec<String>,
+    plain: Vec<String>,
+    restricted: Vec<String>,
+    isolated: Vec<String>,
+    both: Vec<String>,
+}
+
+fn codes(bpe: &Bpe, dir: &Path) -> String {
+    let path = dir.join("codes");
+    bpe.write(&path).unwrap();
+    fs::read_to_string(path).unwrap()
+}
+
+#[test]
+fn dictionaries_vocabularies_and_glossaries() {
+    let golden: Golden = serde_json::from_str(include_str!("data/subword_nmt.json")).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let learned = Bpe::learn(&golden.text, 90, 2);
+    assert_eq!(codes(&learned, dir.path()), golden.codes);
+
+    let dictionary = dir.path().join("dictionary");
+    fs::write(&dictionary, &golden.dictionary).unwrap();
+    let words = Bpe::read_word_counts(&dictionary).unwrap();
+    assert_eq!(words, Bpe::count_words(&golden.text, 2));
+    assert_eq!(
+        codes(&Bpe::learn_from_counts(words, 60, 2, &mut |_| {}), dir.path()),
+        golden.dictionary_codes
+    );
+
+    let counted: BTreeMap<&str, u64> = golden
+        .counts
+        .lines()
+        .map(|line| line.split_once(' ').unwrap())
+        .map(|(piece, count)| (piece, count.parse().unwrap()))
+        .collect();
+    let own = learned.count_pieces(&golden.text);
+    // A word that ends in `@@` is cut once more here, so that it can be undone.
+    let differs = |piece: &str| piece.strip_suffix("@@").unwrap_or(piece).contains('@');
+    let own: BTreeMap<&str, u64> = own.iter().map(|(piece, &count)| (piece.as_str(), count)).collect();
+    for (piece, count) in counted.iter().filter(|(piece, _)| !differs(piece)) {
+        assert_eq!(own.get(piece), Some(count), "{piece}");
+    }
+
+    let file = dir.path().join("counts");
+    fs::write(&file, &golden.counts).unwrap();
+    let vocabulary = || Bpe::read_vocabulary(&file, golden.threshold).unwrap();
+    let restricted = learned.clone().with_vocabulary(vocabulary());
+    let isolated = learned.clone().with_glossaries(golden.glossaries.clone()).unwrap();
+    let both = isolated.clone().with_vocabulary(vocabulary());
+    let cases = [
+        (learned, golden.plain),
+        (restricted, golden.restricted),
+        (isolated, golden.isolated),
+        (both, golden.both),
+    ];
+    let mut compared = 0;
+    for (bpe, expected) in cases {
+        for (line, expected) in golden.lines.iter().zip(expected).filter(|(line, _)| !line.contains("@@")) {
+            assert_eq!(bpe.segment(line).join(" "), expected);
+            compared += 1;
+        }
+    }
+    assert!(compared > 80, "{compared}");
+}
 
 fn lines(path: impl AsRef<Path>) -> Vec<String> {
     Lines::open(path).unwrap().collect::<Result<_, _>>().unwrap()

@@ -13,6 +13,7 @@ mod look;
 mod output;
 mod pipelines;
 mod progress;
+mod progress_bar;
 mod score;
 mod settings;
 mod text_options;

@@ -9,6 +9,7 @@ mod codes;
 mod glossary;
 mod learn;
 mod piece_counts;
+mod word_counts;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
@@ -20,6 +21,7 @@ use crate::error::TextError;
 use crate::random::SplitMix64;
 use apply::MergeTable;
 use glossary::Glossaries;
+use word_counts::count_words;
 
 const END_OF_WORD: &str = "</w>";
 const CONTINUES: &str = "@@";
@@ -58,6 +60,20 @@ impl Bpe {
         min_frequency: u64,
     ) -> Self {
         Self::learn_from_counts(count_words(lines), merges, min_frequency, &mut |_| {})
+    }
+
+    /// The words of lines and how often each occurs, counted on several threads.
+    #[must_use]
+    pub fn count_words(lines: &[impl AsRef<str> + Sync], threads: usize) -> BTreeMap<String, u64> {
+        word_counts::count_in_parallel(lines, threads)
+    }
+
+    /// Reads such counts: `word count`, a line each.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_word_counts(path: impl AsRef<Path>) -> Result<BTreeMap<String, u64>, TextError> {
+        word_counts::read(path.as_ref())
     }
 
     /// [`learn`](Self::learn) from words and how often each occurs; empty words are ignored. `report` is told now and then
@@ -245,20 +261,6 @@ impl Bpe {
             Some(vocabulary) => self.table.restrict(pieces, vocabulary),
         }
     }
-}
-
-/// The words of lines, and how often each occurs.
-fn count_words(lines: impl IntoIterator<Item = impl AsRef<str>>) -> BTreeMap<String, u64> {
-    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-    for line in lines {
-        for word in words(line.as_ref()) {
-            match counts.get_mut(word) {
-                Some(count) => *count += 1,
-                None => _ = counts.insert(word.to_owned(), 1),
-            }
-        }
-    }
-    counts
 }
 
 impl Clone for Bpe {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::Path;
 
+use super::word_counts::parse;
 use crate::corpus::Lines;
 use crate::error::TextError;
 
@@ -12,12 +13,7 @@ pub(super) fn read(path: &Path, threshold: u64) -> Result<HashSet<String>, TextE
     let mut lines = Lines::open(path)?;
     let mut pieces = HashSet::new();
     while let Some(line) = lines.next().transpose()? {
-        let count =
-            line.rsplit_once(' ').and_then(|(piece, count)| Some((piece, count.parse::<u64>().ok()?)));
-        let Some((piece, count)) = count.filter(|(piece, _)| !piece.is_empty()) else {
-            let problem = format!("expected a piece and its count with a space between, found `{line}`");
-            return Err(TextError::BadCodes { file: lines.name().to_owned(), line: lines.line(), problem });
-        };
+        let (piece, count) = parse(&line, &lines, "a piece")?;
         if count >= threshold {
             pieces.insert(piece.to_owned());
         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::super::double_array::DoubleArray;
 use super::super::normalization::{Normalization, SPACE};
 use super::super::pieces::PieceKind;
-use super::parallel;
+use crate::parallel;
 
 /// Longer lines are left out.
 const MAX_LINE_BYTES: usize = 4192;

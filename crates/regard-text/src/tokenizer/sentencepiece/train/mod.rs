@@ -6,7 +6,6 @@
 mod bpe;
 mod corpus;
 mod file;
-mod parallel;
 mod rules;
 mod seed;
 mod unigram;

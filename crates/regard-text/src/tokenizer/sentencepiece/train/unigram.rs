@@ -8,7 +8,8 @@ use std::collections::HashSet;
 
 use super::super::double_array::DoubleArray;
 use super::corpus::Corpus;
-use super::{Scored, SentencePieceProgress, parallel, seed};
+use super::{Scored, SentencePieceProgress, seed};
+use crate::parallel;
 
 /// Parts of the text whose sums are made apart.
 const SHARDS: usize = 16;

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// The results of `work(0)` to `work(tasks - 1)`, in this order. One thread works without another being started.
-pub(super) fn map<T: Send>(threads: usize, tasks: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+pub(crate) fn map<T: Send>(threads: usize, tasks: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let threads = threads.min(tasks);
     if threads <= 1 {
         return (0..tasks).map(work).collect();

@@ -1,0 +1,193 @@
+//! `regard tokenizer encode` and `decode`.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use clap::Args;
+use regard_text::{Bpe, Lines, ScoredSegmentation, SentencePiece, SentencePieceToken, Tokenizer};
+use serde::Serialize;
+
+use super::super::failure::WrongCall;
+use super::super::output::{Output, check_apart};
+use super::super::settings::Settings;
+
+/// Which tokenizer is applied.
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+struct Which {
+    /// Merges of byte-pair encoding
+    #[arg(long, value_name = "FILE")]
+    codes: Option<PathBuf>,
+    /// A SentencePiece model
+    #[arg(long, value_name = "FILE")]
+    model: Option<PathBuf>,
+}
+
+#[derive(Args)]
+struct Files {
+    /// Read lines from here [default: standard input]
+    #[arg(short, long, value_name = "FILE")]
+    input: Option<PathBuf>,
+    /// Write lines here [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    settings: Settings,
+}
+
+#[derive(Args)]
+pub(super) struct EncodeArgs {
+    #[command(flatten)]
+    which: Which,
+    /// The model's ids in place of its pieces
+    #[arg(long, conflicts_with = "codes")]
+    ids: bool,
+    /// The N best segmentations, a line each: number of the line ||| pieces ||| score
+    #[arg(long, value_name = "N", conflicts_with = "codes", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    nbest: Option<u16>,
+    #[command(flatten)]
+    bpe: BpeOptions,
+    /// A JSON object a line: tokens, the bytes of the line that each stands for, and its word
+    #[arg(long, conflicts_with_all = ["ids", "nbest", "dropout"])]
+    json: bool,
+    #[command(flatten)]
+    files: Files,
+}
+
+/// How merges are applied.
+#[derive(Args)]
+struct BpeOptions {
+    /// codes: undo merges until a piece is in this file of pieces and counts
+    #[arg(long, value_name = "FILE", requires = "codes")]
+    vocabulary: Option<PathBuf>,
+    /// codes: pieces that are seen less often are not in the vocabulary
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "vocabulary")]
+    vocabulary_threshold: u64,
+    /// codes: a regular expression of what is never cut; may be repeated
+    #[arg(long, value_name = "PATTERN", requires = "codes")]
+    glossary: Vec<String>,
+    /// codes: leave each merge out with this probability (BPE-dropout)
+    #[arg(long, value_name = "P", requires = "codes")]
+    dropout: Option<f64>,
+    /// With --dropout: decides which
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "dropout")]
+    seed: u64,
+}
+
+/// A line of `--json`.
+#[derive(Serialize)]
+struct Record {
+    tokens: Vec<String>,
+    ranges: Vec<[usize; 2]>,
+    words: Vec<Option<usize>>,
+}
+
+#[derive(Args)]
+pub(super) struct DecodeArgs {
+    #[command(flatten)]
+    which: Which,
+    /// The lines hold the model's ids
+    #[arg(long, conflicts_with = "codes")]
+    ids: bool,
+    #[command(flatten)]
+    files: Files,
+}
+
+pub(super) fn encode(args: &EncodeArgs) -> Result<()> {
+    let tokenizer = with_options(tokenizer(&args.which)?, &args.bpe)?;
+    if args.json {
+        return apply(&args.files, |_, line| Ok(vec![json(&tokenizer, line)?]));
+    }
+    let shown = |tokens: &[SentencePieceToken]| {
+        let shown =
+            |token: &SentencePieceToken| if args.ids { token.id.to_string() } else { token.piece.clone() };
+        tokens.iter().map(shown).collect::<Vec<_>>().join(" ")
+    };
+    match (tokenizer, args.bpe.dropout) {
+        (Tokenizer::SentencePiece(model), _) => apply(&args.files, |number, line| match args.nbest {
+            None => Ok(vec![shown(&model.segment(line))]),
+            Some(count) => {
+                let numbered = |path: &ScoredSegmentation| {
+                    format!("{number} ||| {} ||| {}", shown(&path.tokens), path.score)
+                };
+                Ok(model.nbest(line, usize::from(count))?.iter().map(numbered).collect())
+            }
+        }),
+        (Tokenizer::Bpe(bpe), Some(dropout)) => apply(&args.files, |number, line| {
+            let key = args.bpe.seed.wrapping_shl(32).wrapping_add(number as u64);
+            Ok(vec![bpe.sample(line, dropout, key).join(" ")])
+        }),
+        (other, _) => apply(&args.files, |_, line| Ok(vec![other.tokenize(line).join(" ")])),
+    }
+}
+
+fn json(tokenizer: &Tokenizer, line: &str) -> Result<String> {
+    let tokens = tokenizer.tokenize_with_ranges(line);
+    Ok(serde_json::to_string(&Record {
+        ranges: tokens.iter().map(|token| [token.range.start, token.range.end]).collect(),
+        words: tokens.iter().map(|token| token.word).collect(),
+        tokens: tokens.into_iter().map(|token| token.text).collect(),
+    })?)
+}
+
+/// The tokenizer as the options change it.
+fn with_options(tokenizer: Tokenizer, options: &BpeOptions) -> Result<Tokenizer> {
+    let Tokenizer::Bpe(mut bpe) = tokenizer else { return Ok(tokenizer) };
+    if let Some(dropout) = options.dropout.filter(|dropout| !(0.0..=1.0).contains(dropout)) {
+        return Err(WrongCall(format!("--dropout {dropout}: it must be from 0 to 1")).into());
+    }
+    if let Some(path) = &options.vocabulary {
+        bpe = bpe.with_vocabulary(Bpe::read_vocabulary(path, options.vocabulary_threshold)?);
+    }
+    let glossaries = bpe.with_glossaries(options.glossary.clone());
+    Ok(Tokenizer::Bpe(glossaries.map_err(|error| WrongCall(error.to_string()))?))
+}
+
+pub(super) fn decode(args: &DecodeArgs) -> Result<()> {
+    let tokenizer = tokenizer(&args.which)?;
+    apply(&args.files, |number, line| {
+        let tokens: Vec<&str> = line.split(' ').filter(|token| !token.is_empty()).collect();
+        let text = match &tokenizer {
+            Tokenizer::SentencePiece(model) if args.ids => model.decode(&ids(model, number, &tokens)?),
+            tokenizer => tokenizer.detokenize(&tokens),
+        };
+        Ok(vec![text])
+    })
+}
+
+/// Numbers that the model has.
+fn ids(model: &SentencePiece, line: usize, tokens: &[&str]) -> Result<Vec<u32>> {
+    let id = |token: &&str| match token.parse::<u32>() {
+        Ok(id) if model.piece(id).is_some() => Ok(id),
+        _ => {
+            bail!("line {}: `{token}` is no id of the model: ids go from 0 to {}", line + 1, model.len() - 1)
+        }
+    };
+    tokens.iter().map(id).collect()
+}
+
+fn tokenizer(which: &Which) -> Result<Tokenizer> {
+    match (&which.codes, &which.model) {
+        (Some(codes), _) => Ok(Tokenizer::Bpe(Bpe::read(codes)?)),
+        (None, Some(model)) => Ok(Tokenizer::SentencePiece(SentencePiece::read(model)?)),
+        (None, None) => Err(WrongCall("give --codes or --model".to_owned()).into()),
+    }
+}
+
+/// Turns each line, given with its number from 0, into lines.
+fn apply(files: &Files, convert: impl Fn(usize, &str) -> Result<Vec<String>>) -> Result<()> {
+    check_apart(files.input.as_ref(), files.output.as_ref())?;
+    let input = Lines::open(files.input.as_deref().unwrap_or("-".as_ref()))?;
+    let mut output = Output::open(files.output.as_ref())?;
+    let waits_for_nobody = files.input.as_deref().is_some_and(Path::is_file);
+    for (number, line) in input.enumerate() {
+        for converted in convert(number, &line?)? {
+            output.line(&converted)?;
+        }
+        // Who waits for an answer gets it: at a terminal, behind a pipe.
+        if !waits_for_nobody {
+            output.flush()?;
+        }
+    }
+    output.finish()
+}
