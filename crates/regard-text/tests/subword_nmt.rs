@@ -59,7 +59,7 @@ fn dictionaries_vocabularies_and_glossaries() {
         .collect();
     let own = learned.count_pieces(&golden.text);
     // A word that ends in `@@` is cut once more here, so that it can be undone.
-    let differs = |piece: &str| piece.strip_suffix("@@").unwrap_or(piece).contains('@');
+    let differs = |piece: &str| piece == "@@" || piece.strip_suffix("@@").unwrap_or(piece).contains('@');
     let own: BTreeMap<&str, u64> = own.iter().map(|(piece, &count)| (piece.as_str(), count)).collect();
     for (piece, count) in counted.iter().filter(|(piece, _)| !differs(piece)) {
         assert_eq!(own.get(piece), Some(count), "{piece}");

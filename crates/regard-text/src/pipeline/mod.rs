@@ -39,8 +39,6 @@ pub struct Pipeline {
 
 impl Pipeline {
     /// A pipeline whose vocabulary is counted from lines of raw text, as [`Vocabulary::from_counts`] does it.
-    ///
-    /// For a vocabulary that both sides share, chain the lines of both.
     pub fn build(
         preparation: impl Into<Preparation>,
         tokenizer: Tokenizer,
@@ -48,16 +46,33 @@ impl Pipeline {
         max_size: Option<usize>,
         min_count: u64,
     ) -> Self {
+        let pipeline = Self::new(preparation, tokenizer);
+        let vocabulary = Vocabulary::from_counts(pipeline.count_tokens(lines), max_size, min_count);
+        pipeline.with_vocabulary(vocabulary)
+    }
+
+    /// A pipeline that knows no token yet.
+    pub fn new(preparation: impl Into<Preparation>, tokenizer: Tokenizer) -> Self {
         let vocabulary = Vocabulary::from_counts([("", 0)], None, 1);
-        let mut pipeline = Self { preparation: preparation.into(), tokenizer, vocabulary, tags: Vec::new() };
+        Self { preparation: preparation.into(), tokenizer, vocabulary, tags: Vec::new() }
+    }
+
+    /// The same pipeline with another vocabulary and no tags. A vocabulary that both sides share is made of the counts of
+    /// both.
+    #[must_use]
+    pub fn with_vocabulary(self, vocabulary: Vocabulary) -> Self {
+        Self { vocabulary, tags: Vec::new(), ..self }
+    }
+
+    /// How often each token occurs in lines of raw text.
+    pub fn count_tokens(&self, lines: impl IntoIterator<Item = impl AsRef<str>>) -> BTreeMap<String, u64> {
         let mut counts: BTreeMap<String, u64> = BTreeMap::new();
         for line in lines {
-            for token in pipeline.tokenize(line.as_ref()) {
+            for token in self.tokenize(line.as_ref()) {
                 *counts.entry(token).or_default() += 1;
             }
         }
-        pipeline.vocabulary = Vocabulary::from_counts(counts, max_size, min_count);
-        pipeline
+        counts
     }
 
     /// A pipeline whose vocabulary is that of a SentencePiece model: the four special tokens, then the pieces that text can
@@ -85,8 +100,7 @@ impl Pipeline {
             }
         }
         let vocabulary = Vocabulary::from_tokens(tokens)?;
-        let tokenizer = Tokenizer::SentencePiece(model);
-        Ok(Self { preparation: preparation.into(), tokenizer, vocabulary, tags: Vec::new() })
+        Ok(Self::new(preparation, Tokenizer::SentencePiece(model)).with_vocabulary(vocabulary))
     }
 
     /// The same pipeline with tags: tokens such as `<2fr>` that say what kind of text a line is or shall become. They are

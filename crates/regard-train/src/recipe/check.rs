@@ -57,6 +57,10 @@ impl TokenizerRecipe {
         Problem::unless(models.0 == models.1, "source_model", || {
             "give source_model and target_model, or none of them".to_owned()
         })?;
+        let is_bpe = self.kind == TokenizerKind::Bpe;
+        let needs_bpe = || "needs kind = \"bpe\"".to_owned();
+        Problem::unless(is_bpe || self.vocabulary_threshold == 0, "vocabulary_threshold", needs_bpe)?;
+        Problem::unless(is_bpe || self.glossaries.is_empty(), "glossaries", needs_bpe)?;
         let is_sentencepiece = self.kind == TokenizerKind::SentencePiece;
         Problem::unless(is_sentencepiece || !models.0, "source_model", || {
             "needs kind = \"sentencepiece\"".to_owned()

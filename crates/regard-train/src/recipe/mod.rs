@@ -103,6 +103,12 @@ pub struct TokenizerRecipe {
     pub min_count: u64,
     /// Unicode normalisation before anything else.
     pub normalizer: Normalizer,
+    /// Lower case; the model then writes lower case too.
+    pub lowercase: bool,
+    /// BPE: merges are undone on a side until every piece is seen so often in the training text of that side; 0 for never.
+    pub vocabulary_threshold: u64,
+    /// BPE: regular expressions of what is never cut.
+    pub glossaries: Vec<String>,
     /// SentencePiece: how a model that is trained cuts words.
     pub algorithm: SentencePieceAlgorithm,
     /// SentencePiece: the share of all characters that get a piece in a model that is trained.
@@ -124,6 +130,9 @@ impl Default for TokenizerRecipe {
             vocabulary_size: None,
             min_count: 1,
             normalizer: Normalizer::None,
+            lowercase: false,
+            vocabulary_threshold: 0,
+            glossaries: Vec::new(),
             algorithm: SentencePieceAlgorithm::Unigram,
             character_coverage: 0.9995,
             byte_fallback: false,

@@ -1,12 +1,16 @@
 //! The tokenizers and vocabularies of a training run.
 
+use std::borrow::Cow;
+
 use anyhow::Result;
 use regard_text::{
-    Bpe, ParallelText, Pipeline, SentencePiece, SentencePieceConfig, SentencePieceNormalization, Tokenizer,
+    Bpe, Pipeline, Preparation, SentencePiece, SentencePieceConfig, SentencePieceNormalization, Tokenizer,
+    Vocabulary,
 };
-use regard_train::{TokenizerKind, TokenizerRecipe};
+use regard_train::{Recipe, TokenizerKind, TokenizerRecipe};
 
 use super::failure::WrongCall;
+use super::progress_bar::ProgressBar;
 use super::settings::Settings;
 
 /// A pair that is seen less often is not merged; subword-nmt's default.
@@ -14,53 +18,106 @@ const BPE_MIN_FREQUENCY: u64 = 2;
 /// Pieces of a SentencePiece model whose size is not given; the package's default.
 const DEFAULT_PIECES: usize = 8000;
 
-/// The pipelines of both sides, learned from the training text or read from files. Where there shall be one vocabulary,
-/// both have the same.
+/// What the pipelines are learned from.
+pub(super) struct TrainingText<'a> {
+    pub(super) sources: &'a [&'a str],
+    pub(super) targets: &'a [&'a str],
+    /// All tags that lines may have.
+    pub(super) tags: &'a [String],
+    /// Both sides have one vocabulary.
+    pub(super) one_vocabulary: bool,
+}
+
+/// The pipelines of both sides, learned from the training text or read from files.
 pub(super) fn pipelines(
-    recipe: &TokenizerRecipe,
-    text: &ParallelText,
-    one_vocabulary: bool,
+    recipe: &Recipe,
+    text: &TrainingText,
     settings: &Settings,
 ) -> Result<(Pipeline, Pipeline)> {
-    let sources = || text.sources().collect::<Vec<_>>();
-    let targets = || text.targets().collect::<Vec<_>>();
-    let both = || text.sources().chain(text.targets()).collect::<Vec<_>>();
+    let (source, target) = tokenizers(recipe, text, settings)?;
+    let sides = match (source.tokenizer, target.tokenizer) {
+        (Tokenizer::SentencePiece(source_model), Tokenizer::SentencePiece(target_model)) => (
+            Pipeline::from_sentencepiece(source.preparation, source_model)?,
+            Pipeline::from_sentencepiece(target.preparation, target_model)?,
+        ),
+        (source_tokenizer, target_tokenizer) => counted(
+            recipe,
+            text,
+            Pipeline::new(source.preparation, source_tokenizer),
+            Pipeline::new(target.preparation, target_tokenizer),
+        ),
+    };
+    let (source, target) = sides;
+    if text.one_vocabulary && source.vocabulary != target.vocabulary {
+        let message = "model.tied_embeddings = \"all\" needs one vocabulary, and tokenizer.source_model and \
+                       tokenizer.target_model have different ones: name the same file";
+        return Err(WrongCall(message.to_owned()).into());
+    }
+    let target_tags = if text.one_vocabulary { text.tags } else { &[] };
+    Ok((source.with_tags(text.tags.to_vec())?, target.with_tags(target_tags.to_vec())?))
+}
+
+/// The pipelines with the vocabularies of their text.
+fn counted(recipe: &Recipe, text: &TrainingText, source: Pipeline, target: Pipeline) -> (Pipeline, Pipeline) {
+    let vocabulary = |counts| {
+        Vocabulary::from_counts(counts, recipe.tokenizer.vocabulary_size, recipe.tokenizer.min_count)
+    };
+    let sources = source.count_tokens(text.sources);
+    let targets = target.count_tokens(text.targets);
+    if text.one_vocabulary {
+        let shared = vocabulary(sources.into_iter().chain(targets).collect::<Vec<_>>());
+        return (source.with_vocabulary(shared.clone()), target.with_vocabulary(shared));
+    }
+    let sources = vocabulary(sources.into_iter().collect());
+    (source.with_vocabulary(sources), target.with_vocabulary(vocabulary(targets.into_iter().collect())))
+}
+
+/// The tokenizer of a side, and what is done to its text before.
+struct Side {
+    preparation: Preparation,
+    tokenizer: Tokenizer,
+}
+
+fn tokenizers(recipe: &Recipe, text: &TrainingText, settings: &Settings) -> Result<(Side, Side)> {
+    let preparation =
+        Preparation { normalizer: recipe.tokenizer.normalizer, lowercase: recipe.tokenizer.lowercase };
+    let recipe = &recipe.tokenizer;
+    let side = |tokenizer| Side { preparation, tokenizer };
     if let (Some(source), Some(target)) = (&recipe.source_model, &recipe.target_model) {
-        let read = |path| Pipeline::from_sentencepiece(recipe.normalizer, SentencePiece::read(path)?);
-        let (source, target) = (read(source)?, read(target)?);
-        if one_vocabulary && source.vocabulary != target.vocabulary {
-            let message = "model.tied_embeddings = \"all\" needs one vocabulary, and tokenizer.source_model and \
-                           tokenizer.target_model have different ones: name the same file";
-            return Err(WrongCall(message.to_owned()).into());
-        }
-        return Ok((source, target));
+        let read = |path| Ok::<_, anyhow::Error>(side(Tokenizer::SentencePiece(SentencePiece::read(path)?)));
+        return Ok((read(source)?, read(target)?));
     }
-    if one_vocabulary {
-        let pipeline = build(recipe, learn(recipe, &both(), settings)?, &both())?;
-        return Ok((pipeline.clone(), pipeline));
-    }
-    let (source, target) = if recipe.joint {
-        let tokenizer = learn(recipe, &both(), settings)?;
+    let prepare = |lines: &[&'_ str]| -> Vec<String> {
+        lines.iter().map(|line| preparation.prepare(line)).map(Cow::into_owned).collect()
+    };
+    let (sources, targets) = (prepare(text.sources), prepare(text.targets));
+    let together = recipe.joint || text.one_vocabulary;
+    let (source, target) = if together {
+        let both: Vec<&str> = sources.iter().chain(&targets).map(String::as_str).collect();
+        let tokenizer = learn(recipe, &both, settings)?;
         (tokenizer.clone(), tokenizer)
     } else {
-        (learn(recipe, &sources(), settings)?, learn(recipe, &targets(), settings)?)
+        (learn(recipe, &sources, settings)?, learn(recipe, &targets, settings)?)
     };
-    Ok((build(recipe, source, &sources())?, build(recipe, target, &targets())?))
+    Ok((side(restrict(recipe, source, &sources)), side(restrict(recipe, target, &targets))))
 }
 
-fn build(recipe: &TokenizerRecipe, tokenizer: Tokenizer, lines: &[&str]) -> Result<Pipeline> {
-    if let Tokenizer::SentencePiece(model) = tokenizer {
-        return Ok(Pipeline::from_sentencepiece(recipe.normalizer, model)?);
-    }
-    Ok(Pipeline::build(recipe.normalizer, tokenizer, lines, recipe.vocabulary_size, recipe.min_count))
-}
-
-fn learn(recipe: &TokenizerRecipe, lines: &[&str], settings: &Settings) -> Result<Tokenizer> {
-    let normalised = || lines.iter().map(|line| recipe.normalizer.normalize(line));
+fn learn(
+    recipe: &TokenizerRecipe,
+    lines: &[impl AsRef<str> + Sync],
+    settings: &Settings,
+) -> Result<Tokenizer> {
+    let threads = settings.threads()?.count();
     Ok(match recipe.kind {
         TokenizerKind::Word => Tokenizer::Word,
         TokenizerKind::Character => Tokenizer::Character,
-        TokenizerKind::Bpe => Tokenizer::Bpe(Bpe::learn(normalised(), recipe.merges, BPE_MIN_FREQUENCY)),
+        TokenizerKind::Bpe => {
+            let bar = ProgressBar::new("learning merges", settings.quiet);
+            let report = &mut |merges| bar.set(merges, recipe.merges);
+            let counts = Bpe::count_words(lines, threads);
+            let bpe = Bpe::learn_from_counts(counts, recipe.merges, BPE_MIN_FREQUENCY, report);
+            Tokenizer::Bpe(bpe.with_glossaries(recipe.glossaries.clone())?)
+        }
         TokenizerKind::SentencePiece => {
             let config = SentencePieceConfig {
                 algorithm: recipe.algorithm,
@@ -71,8 +128,19 @@ fn learn(recipe: &TokenizerRecipe, lines: &[&str], settings: &Settings) -> Resul
                 normalization: SentencePieceNormalization::NmtNfkc,
             };
             settings.say(format_args!("training a SentencePiece model of {} pieces", config.vocabulary_size));
-            let threads = settings.threads()?.count();
-            Tokenizer::SentencePiece(SentencePiece::train(normalised(), &config, threads, &mut |_| {})?)
+            Tokenizer::SentencePiece(SentencePiece::train(lines, &config, threads, &mut |_| {})?)
         }
     })
+}
+
+/// Leaves a side of BPE only the pieces that are frequent in its own text, where the recipe asks for it.
+fn restrict(recipe: &TokenizerRecipe, tokenizer: Tokenizer, lines: &[String]) -> Tokenizer {
+    match (tokenizer, recipe.vocabulary_threshold) {
+        (Tokenizer::Bpe(bpe), threshold) if threshold > 0 => {
+            let counts = bpe.count_pieces(lines);
+            let frequent = counts.into_iter().filter(|&(_, count)| count >= threshold);
+            Tokenizer::Bpe(bpe.with_vocabulary(frequent.map(|(piece, _)| piece)))
+        }
+        (tokenizer, _) => tokenizer,
+    }
 }

@@ -11,7 +11,7 @@ use regard_text::ParallelText;
 use regard_train::{Checkpoint, Outcome, Recipe, RunDirectory, Trainer, Validator};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use super::pipelines::pipelines;
+use super::pipelines::{TrainingText, pipelines};
 use super::progress::Progress;
 use super::settings::Settings;
 use super::validators::TextValidator;
@@ -115,8 +115,13 @@ fn begin(
         );
     }
     let config = recipe.model_config()?;
-    let one_vocabulary = config.tied_embeddings == TiedEmbeddings::All;
-    let (source, target) = pipelines(&recipe.tokenizer, text, one_vocabulary, &args.settings)?;
+    let text = TrainingText {
+        sources: &text.sources().collect::<Vec<_>>(),
+        targets: &text.targets().collect::<Vec<_>>(),
+        tags: &[],
+        one_vocabulary: config.tied_embeddings == TiedEmbeddings::All,
+    };
+    let (source, target) = pipelines(recipe, &text, &args.settings)?;
     let language = |code: &Option<String>| code.clone().unwrap_or_default();
     let info = ModelInfo {
         config,
