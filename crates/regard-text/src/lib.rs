@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A tokenizer is words, characters, subword-nmt's [`Bpe`], or a [`SentencePiece`] model, read from a `.model` file of the
-//! package or trained here.
+//! package or trained here. With the feature `huggingface` it may be a `tokenizer.json` of Hugging Face too.
 //!
 //! Rules that hold everywhere: text is UTF-8 and only LF ends a line; what a user types is text and never a control
 //! symbol; nothing depends on a clock, a thread or the order of a hash map.
@@ -55,6 +55,8 @@ pub use normalizer::Normalizer;
 pub use pipeline::Pipeline;
 pub use preparation::Preparation;
 pub use sampler::{BatchSize, Sampler};
+#[cfg(feature = "huggingface")]
+pub use tokenizer::HuggingFace;
 pub use tokenizer::{
     Bpe, PieceKind, SampleOptions, ScoredSegmentation, SentencePiece, SentencePieceAlgorithm,
     SentencePieceConfig, SentencePieceNormalization, SentencePieceProgress, SentencePieceToken, Token,

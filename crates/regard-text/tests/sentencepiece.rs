@@ -141,7 +141,7 @@ fn broken_files_are_refused_by_name() {
 #[test]
 fn a_model_directory_brings_it_back() {
     let model = model("unigram_bytes", false);
-    let pipeline = Pipeline::from_sentencepiece(Normalizer::None, model.clone()).unwrap();
+    let pipeline = Pipeline::from_model(Normalizer::None, Tokenizer::SentencePiece(model.clone())).unwrap();
     // The control and unknown pieces of the file are not in the vocabulary, its bytes are.
     assert_eq!(pipeline.vocabulary.len(), SPECIAL_TOKENS.len() + model.len() - 3);
     let dir = tempfile::tempdir().unwrap();
@@ -166,7 +166,7 @@ fn a_model_directory_brings_it_back() {
 #[test]
 fn without_bytes_the_unknown_is_unknown() {
     let model = model("bpe", true);
-    let pipeline = Pipeline::from_sentencepiece(Normalizer::None, model).unwrap();
+    let pipeline = Pipeline::from_model(Normalizer::None, Tokenizer::SentencePiece(model)).unwrap();
     let ids = pipeline.encode("a ☃☃ </s>");
     assert!(ids.contains(&UNK));
     assert!(ids.iter().all(|&id| id == UNK || id as usize >= SPECIAL_TOKENS.len()));
@@ -375,7 +375,7 @@ proptest! {
                 let ids = model.encode(text);
                 let _ = (model.decode(&ids), model.segment(text), model.nbest(text, 20));
                 let _ = model.sample(text, SampleOptions::All { alpha: 0.3 }, 1);
-                if let Ok(pipeline) = Pipeline::from_sentencepiece(Normalizer::None, model.clone()) {
+                if let Ok(pipeline) = Pipeline::from_model(Normalizer::None, Tokenizer::SentencePiece(model.clone())) {
                     prop_assert!(matches!(pipeline.tokenizer, Tokenizer::SentencePiece(_)));
                     let _ = pipeline.encode(text);
                 }

@@ -11,6 +11,8 @@ use crate::error::TextError;
 use crate::normalizer::Normalizer;
 use crate::preparation::Preparation;
 use crate::special_tokens::SPECIAL_TOKENS;
+#[cfg(feature = "huggingface")]
+use crate::tokenizer::HuggingFace;
 use crate::tokenizer::{Bpe, SentencePiece, Tokenizer};
 use crate::vocabulary::Vocabulary;
 
@@ -39,17 +41,19 @@ enum Kind {
     Character,
     Bpe,
     SentencePiece,
+    #[cfg(feature = "huggingface")]
+    HuggingFace,
 }
 
 impl Pipeline {
     /// Writes `STEM.tokenizer.json`, `STEM.vocab.txt` and, for BPE, `STEM.bpe` and where there are any `STEM.pieces.txt`,
-    /// for SentencePiece `STEM.spm`; returns their names in that order.
+    /// for SentencePiece `STEM.spm`, for Hugging Face `STEM.huggingface.json`; returns their names in that order.
     ///
     /// # Errors
     /// [`TextError::Write`].
     pub fn save(&self, dir: impl AsRef<Path>, stem: &str) -> Result<Vec<String>, TextError> {
         let dir = dir.as_ref();
-        let [settings, vocabulary, codes, pieces, model] = file_names(stem);
+        let FileNames { settings, vocabulary, codes, pieces, sentencepiece: spm, .. } = FileNames::new(stem);
         let mut file = TokenizerFile {
             kind: Kind::Word,
             normalizer: self.preparation.normalizer,
@@ -75,8 +79,15 @@ impl Pipeline {
             }
             Tokenizer::SentencePiece(sentencepiece) => {
                 file.kind = Kind::SentencePiece;
-                sentencepiece.write(dir.join(&model))?;
-                written.push(model);
+                sentencepiece.write(dir.join(&spm))?;
+                written.push(spm);
+            }
+            #[cfg(feature = "huggingface")]
+            Tokenizer::HuggingFace(model) => {
+                file.kind = Kind::HuggingFace;
+                let name = FileNames::new(stem).hugging_face;
+                model.write(dir.join(&name))?;
+                written.push(name);
             }
         }
         let path = dir.join(&settings);
@@ -93,8 +104,8 @@ impl Pipeline {
     /// The errors of each file, by its name; [`TextError::BadTokenizer`] for settings that are not known.
     pub fn load(dir: impl AsRef<Path>, stem: &str) -> Result<Self, TextError> {
         let dir = dir.as_ref();
-        let [settings, vocabulary, codes, pieces, model] = file_names(stem);
-        let path = dir.join(settings);
+        let names = FileNames::new(stem);
+        let path = dir.join(names.settings);
         let bad = |problem: String| TextError::BadTokenizer { file: path.display().to_string(), problem };
         let file: TokenizerFile =
             serde_json::from_str(&read_utf8(&path)?).map_err(|error| bad(error.to_string()))?;
@@ -102,20 +113,24 @@ impl Pipeline {
             Kind::Word => Tokenizer::Word,
             Kind::Character => Tokenizer::Character,
             Kind::Bpe => {
-                let mut bpe = Bpe::read(dir.join(codes))?.with_glossaries(file.glossaries)?;
+                let mut bpe = Bpe::read(dir.join(names.codes))?.with_glossaries(file.glossaries)?;
                 if file.has_pieces {
-                    let pieces = read_utf8(&dir.join(pieces))?;
+                    let pieces = read_utf8(&dir.join(names.pieces))?;
                     let allowed = pieces.split('\n').filter(|piece| !piece.is_empty());
                     bpe = bpe.with_vocabulary(allowed.map(str::to_owned));
                 }
                 Tokenizer::Bpe(bpe)
             }
-            Kind::SentencePiece => Tokenizer::SentencePiece(SentencePiece::read(dir.join(model))?),
+            Kind::SentencePiece => {
+                Tokenizer::SentencePiece(SentencePiece::read(dir.join(names.sentencepiece))?)
+            }
+            #[cfg(feature = "huggingface")]
+            Kind::HuggingFace => Tokenizer::HuggingFace(HuggingFace::read(dir.join(names.hugging_face))?),
         };
         for tag in &file.tags {
             typed::check_tag(tag)?;
         }
-        let vocabulary = Vocabulary::read(dir.join(vocabulary))?;
+        let vocabulary = Vocabulary::read(dir.join(names.vocabulary))?;
         let tokens = vocabulary.tokens().skip(SPECIAL_TOKENS.len()).take(file.tags.len());
         if !tokens.eq(file.tags.iter().map(String::as_str)) {
             return Err(bad("its tags are not the ones that the vocabulary begins with".to_owned()));
@@ -129,8 +144,30 @@ fn write(path: &Path, text: &str) -> Result<(), TextError> {
     fs::write(path, text).map_err(|source| TextError::Write { file: path.display().to_string(), source })
 }
 
-fn file_names(stem: &str) -> [String; 5] {
-    ["tokenizer.json", "vocab.txt", "bpe", "pieces.txt", "spm"].map(|end| format!("{stem}.{end}"))
+/// The names of the files of one side.
+struct FileNames {
+    settings: String,
+    vocabulary: String,
+    codes: String,
+    pieces: String,
+    sentencepiece: String,
+    #[cfg(feature = "huggingface")]
+    hugging_face: String,
+}
+
+impl FileNames {
+    fn new(stem: &str) -> Self {
+        let name = |end: &str| format!("{stem}.{end}");
+        Self {
+            settings: name("tokenizer.json"),
+            vocabulary: name("vocab.txt"),
+            codes: name("bpe"),
+            pieces: name("pieces.txt"),
+            sentencepiece: name("spm"),
+            #[cfg(feature = "huggingface")]
+            hugging_face: name("huggingface.json"),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::corpus::is_blank;
 use crate::error::TextError;
 use crate::preparation::Preparation;
 use crate::special_tokens::{SPECIAL_TOKENS, UNK, UNK_TOKEN, is_special};
-use crate::tokenizer::{PieceKind, SentencePiece, Token, Tokenizer};
+use crate::tokenizer::{Token, Tokenizer};
 use crate::vocabulary::Vocabulary;
 
 /// Everything between a line of text and its ids.
@@ -75,32 +75,26 @@ impl Pipeline {
         counts
     }
 
-    /// A pipeline whose vocabulary is that of a SentencePiece model: the four special tokens, then the pieces that text can
-    /// become, byte pieces too, in the order of the file.
+    /// A pipeline whose vocabulary is its tokenizer's own: the four special tokens, then what text can become, in the order
+    /// of the file. A tokenizer without a vocabulary of its own leaves it empty.
     ///
-    /// The ids of the file are not the ids of the vocabulary. The file's own control and unknown pieces are not in it
-    /// (what is unknown becomes [`UNK`]), and neither are pieces that hold a line feed: text that becomes such a piece is
+    /// The ids of the file are not the ids of the vocabulary. The file's own control and unknown tokens are not in it
+    /// (what is unknown becomes [`UNK`]), and neither are tokens that hold a line feed: text that becomes such a token is
     /// [`UNK`].
     ///
     /// # Errors
     /// Never for a model that could be read.
-    pub fn from_sentencepiece(
-        preparation: impl Into<Preparation>,
-        model: SentencePiece,
-    ) -> Result<Self, TextError> {
-        let is_text = |&id: &u32| {
-            matches!(model.kind(id), Some(PieceKind::Normal | PieceKind::UserDefined | PieceKind::Byte))
-        };
+    pub fn from_model(preparation: impl Into<Preparation>, tokenizer: Tokenizer) -> Result<Self, TextError> {
         let mut tokens: Vec<String> = SPECIAL_TOKENS.map(str::to_owned).to_vec();
         let mut seen: BTreeSet<String> = tokens.iter().cloned().collect();
-        for piece in (0..model.len() as u32).filter(is_text).filter_map(|id| model.piece(id)) {
-            let token = typed::escape(piece.to_owned(), &[]);
-            if !token.contains('\n') && seen.insert(token.clone()) {
+        for token in tokenizer.own_tokens().unwrap_or_default() {
+            let token = typed::escape(token.to_owned(), &[]);
+            if !token.is_empty() && !token.contains('\n') && seen.insert(token.clone()) {
                 tokens.push(token);
             }
         }
         let vocabulary = Vocabulary::from_tokens(tokens)?;
-        Ok(Self::new(preparation, Tokenizer::SentencePiece(model)).with_vocabulary(vocabulary))
+        Ok(Self::new(preparation, tokenizer).with_vocabulary(vocabulary))
     }
 
     /// The same pipeline with tags: tokens such as `<2fr>` that say what kind of text a line is or shall become. They are

@@ -2,11 +2,15 @@
 
 mod bpe;
 mod character;
+#[cfg(feature = "huggingface")]
+mod hugging_face;
 mod sentencepiece;
 mod token;
 mod word;
 
 pub use bpe::Bpe;
+#[cfg(feature = "huggingface")]
+pub use hugging_face::HuggingFace;
 pub use sentencepiece::{
     PieceKind, SampleOptions, ScoredSegmentation, SentencePiece, SentencePieceAlgorithm, SentencePieceConfig,
     SentencePieceNormalization, SentencePieceProgress, SentencePieceToken,
@@ -32,6 +36,9 @@ pub enum Tokenizer {
     Bpe(Bpe),
     /// Pieces of raw text with the spaces in them, as SentencePiece makes them.
     SentencePiece(SentencePiece),
+    /// Tokens of a `tokenizer.json` of Hugging Face.
+    #[cfg(feature = "huggingface")]
+    HuggingFace(HuggingFace),
 }
 
 impl Tokenizer {
@@ -43,6 +50,8 @@ impl Tokenizer {
             Self::Character => character::tokenize(line),
             Self::Bpe(bpe) => bpe.segment(line),
             Self::SentencePiece(model) => model.segment(line).into_iter().map(|token| token.piece).collect(),
+            #[cfg(feature = "huggingface")]
+            Self::HuggingFace(model) => model.segment(line).into_iter().map(|token| token.text).collect(),
         }
     }
 
@@ -63,6 +72,8 @@ impl Tokenizer {
             Self::SentencePiece(model) => {
                 model.segment(line).into_iter().map(|token| Token::new(token.piece, token.range)).collect()
             }
+            #[cfg(feature = "huggingface")]
+            Self::HuggingFace(model) => model.segment(line),
         };
         token::number_words(line, &mut tokens);
         tokens
@@ -76,6 +87,19 @@ impl Tokenizer {
             Self::Character => character::detokenize(tokens),
             Self::Bpe(_) => bpe::join(tokens),
             Self::SentencePiece(model) => model.join(tokens),
+            #[cfg(feature = "huggingface")]
+            Self::HuggingFace(model) => model.join(tokens),
+        }
+    }
+
+    /// The tokens that text can become, for a model that brings its own: SentencePiece and Hugging Face.
+    #[must_use]
+    pub fn own_tokens(&self) -> Option<Vec<&str>> {
+        match self {
+            Self::Word | Self::Character | Self::Bpe(_) => None,
+            Self::SentencePiece(model) => Some(model.text_pieces().collect()),
+            #[cfg(feature = "huggingface")]
+            Self::HuggingFace(model) => Some(model.tokens().iter().map(String::as_str).collect()),
         }
     }
 }

@@ -8,7 +8,7 @@ pub struct Token {
     /// The token as the vocabulary has it, marks included.
     pub text: String,
     /// Bytes of the text. Empty for what was put in: a tag, a `▁` before the first word, all bytes of an unknown character
-    /// but the last.
+    /// but the last (Hugging Face gives each the whole character).
     pub range: Range<usize>,
     /// The word that it is, or is a part of, from 0. Words are what white space separates after the text was prepared: the
     /// punctuation that Moses cuts off is a word. White space that is a token, or a lone `▁`, belongs to the word behind

@@ -61,10 +61,15 @@ impl TokenizerRecipe {
         let needs_bpe = || "needs kind = \"bpe\"".to_owned();
         Problem::unless(is_bpe || self.vocabulary_threshold == 0, "vocabulary_threshold", needs_bpe)?;
         Problem::unless(is_bpe || self.glossaries.is_empty(), "glossaries", needs_bpe)?;
-        let is_sentencepiece = self.kind == TokenizerKind::SentencePiece;
-        Problem::unless(is_sentencepiece || !models.0, "source_model", || {
-            "needs kind = \"sentencepiece\"".to_owned()
-        })
+        match self.kind {
+            TokenizerKind::SentencePiece => Ok(()),
+            TokenizerKind::HuggingFace => Problem::unless(models.0, "source_model", || {
+                "kind = \"huggingface\" needs source_model and target_model: a tokenizer.json each".to_owned()
+            }),
+            _ => Problem::unless(!models.0, "source_model", || {
+                "needs kind = \"sentencepiece\" or \"huggingface\"".to_owned()
+            }),
+        }
     }
 }
 

@@ -115,9 +115,9 @@ pub struct TokenizerRecipe {
     pub character_coverage: f64,
     /// SentencePiece: what has no piece in a model that is trained becomes bytes.
     pub byte_fallback: bool,
-    /// SentencePiece: a model for the source that is there already; nothing is trained then.
+    /// SentencePiece and Hugging Face: a model for the source that is there already; nothing is trained then.
     pub source_model: Option<PathBuf>,
-    /// SentencePiece: likewise for the target.
+    /// Likewise for the target.
     pub target_model: Option<PathBuf>,
 }
 
@@ -155,6 +155,9 @@ pub enum TokenizerKind {
     /// A piece of raw text, as SentencePiece makes them.
     #[serde(rename = "sentencepiece")]
     SentencePiece,
+    /// What a `tokenizer.json` of Hugging Face makes; both models must be given.
+    #[serde(rename = "huggingface")]
+    HuggingFace,
 }
 
 /// A preset and what is different from it.

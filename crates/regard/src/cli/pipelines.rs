@@ -1,6 +1,7 @@
 //! The tokenizers and vocabularies of a training run.
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use anyhow::Result;
 use regard_text::{
@@ -35,19 +36,12 @@ pub(super) fn pipelines(
     settings: &Settings,
 ) -> Result<(Pipeline, Pipeline)> {
     let (source, target) = tokenizers(recipe, text, settings)?;
-    let sides = match (source.tokenizer, target.tokenizer) {
-        (Tokenizer::SentencePiece(source_model), Tokenizer::SentencePiece(target_model)) => (
-            Pipeline::from_sentencepiece(source.preparation, source_model)?,
-            Pipeline::from_sentencepiece(target.preparation, target_model)?,
-        ),
-        (source_tokenizer, target_tokenizer) => counted(
-            recipe,
-            text,
-            Pipeline::new(source.preparation, source_tokenizer),
-            Pipeline::new(target.preparation, target_tokenizer),
-        ),
+    let source = Pipeline::from_model(source.preparation, source.tokenizer)?;
+    let target = Pipeline::from_model(target.preparation, target.tokenizer)?;
+    let (source, target) = match source.tokenizer.own_tokens() {
+        Some(_) => (source, target),
+        None => counted(recipe, text, source, target),
     };
-    let (source, target) = sides;
     if text.one_vocabulary && source.vocabulary != target.vocabulary {
         let message = "model.tied_embeddings = \"all\" needs one vocabulary, and tokenizer.source_model and \
                        tokenizer.target_model have different ones: name the same file";
@@ -84,8 +78,7 @@ fn tokenizers(recipe: &Recipe, text: &TrainingText, settings: &Settings) -> Resu
     let recipe = &recipe.tokenizer;
     let side = |tokenizer| Side { preparation, tokenizer };
     if let (Some(source), Some(target)) = (&recipe.source_model, &recipe.target_model) {
-        let read = |path| Ok::<_, anyhow::Error>(side(Tokenizer::SentencePiece(SentencePiece::read(path)?)));
-        return Ok((read(source)?, read(target)?));
+        return Ok((side(read(recipe.kind, source)?), side(read(recipe.kind, target)?)));
     }
     let prepare = |lines: &[&'_ str]| -> Vec<String> {
         lines.iter().map(|line| preparation.prepare(line)).map(Cow::into_owned).collect()
@@ -100,6 +93,22 @@ fn tokenizers(recipe: &Recipe, text: &TrainingText, settings: &Settings) -> Resu
         (learn(recipe, &sources, settings)?, learn(recipe, &targets, settings)?)
     };
     Ok((side(restrict(recipe, source, &sources)), side(restrict(recipe, target, &targets))))
+}
+
+/// A model that is there already.
+fn read(kind: TokenizerKind, path: &Path) -> Result<Tokenizer> {
+    if kind == TokenizerKind::HuggingFace {
+        return hugging_face(path);
+    }
+    Ok(Tokenizer::SentencePiece(SentencePiece::read(path)?))
+}
+
+/// A `tokenizer.json` of Hugging Face.
+pub(super) fn hugging_face(path: &Path) -> Result<Tokenizer> {
+    #[cfg(feature = "huggingface")]
+    return Ok(Tokenizer::HuggingFace(regard_text::HuggingFace::read(path)?));
+    #[cfg(not(feature = "huggingface"))]
+    anyhow::bail!("{}: this program was built without the feature `huggingface`", path.display());
 }
 
 fn learn(
@@ -117,6 +126,11 @@ fn learn(
             let counts = Bpe::count_words(lines, threads);
             let bpe = Bpe::learn_from_counts(counts, recipe.merges, BPE_MIN_FREQUENCY, report);
             Tokenizer::Bpe(bpe.with_glossaries(recipe.glossaries.clone())?)
+        }
+        TokenizerKind::HuggingFace => {
+            return Err(
+                WrongCall("tokenizer.kind = \"huggingface\" learns nothing: give models".to_owned()).into()
+            );
         }
         TokenizerKind::SentencePiece => {
             let config = SentencePieceConfig {

@@ -210,6 +210,14 @@ impl SentencePiece {
         self.inner.pieces.id(piece)
     }
 
+    /// The pieces that text can become, byte pieces too, in the order of the file.
+    pub(crate) fn text_pieces(&self) -> impl Iterator<Item = &str> {
+        let is_text = |&id: &u32| {
+            matches!(self.kind(id), Some(PieceKind::Normal | PieceKind::UserDefined | PieceKind::Byte))
+        };
+        (0..self.len() as u32).filter(is_text).filter_map(|id| self.piece(id))
+    }
+
     /// The text that is cut into pieces.
     #[must_use]
     pub fn normalize(&self, text: &str) -> String {

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::super::failure::WrongCall;
 use super::super::output::{Output, check_apart};
+use super::super::pipelines::hugging_face;
 use super::super::settings::Settings;
 
 /// Which tokenizer is applied.
@@ -18,7 +19,7 @@ struct Which {
     /// Merges of byte-pair encoding
     #[arg(long, value_name = "FILE")]
     codes: Option<PathBuf>,
-    /// A SentencePiece model
+    /// A SentencePiece model, or a tokenizer.json of Hugging Face
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
 }
@@ -169,6 +170,7 @@ fn ids(model: &SentencePiece, line: usize, tokens: &[&str]) -> Result<Vec<u32>> 
 fn tokenizer(which: &Which) -> Result<Tokenizer> {
     match (&which.codes, &which.model) {
         (Some(codes), _) => Ok(Tokenizer::Bpe(Bpe::read(codes)?)),
+        (None, Some(model)) if model.extension().is_some_and(|end| end == "json") => hugging_face(model),
         (None, Some(model)) => Ok(Tokenizer::SentencePiece(SentencePiece::read(model)?)),
         (None, None) => Err(WrongCall("give --codes or --model".to_owned()).into()),
     }
