@@ -8,6 +8,7 @@ use std::collections::{BinaryHeap, HashMap};
 
 use super::Segment;
 use super::double_array::{DoubleArray, Node};
+use super::normalization::SPACE;
 use super::pieces::{PieceKind, Pieces};
 
 const NONE: usize = usize::MAX;
@@ -75,18 +76,19 @@ pub(super) fn segment(
         pieces,
         text,
         symbols: first_symbols(pieces, user_defined, text),
-        agenda: BinaryHeap::with_capacity(text.len()),
+        agenda: BinaryHeap::new(),
         parts: HashMap::new(),
         keep_parts: pieces.has_unused(),
     };
+    // The parts of unused pieces are those of the last time that they came about, in the whole text.
+    let word_by_word = pieces.words_apart() && !merger.keep_parts;
     for right in 1..merger.symbols.len() {
+        if word_by_word && merger.begins_word(right) {
+            merger.run(&mut skip);
+        }
         merger.consider(right - 1, right);
     }
-    while let Some(merge) = merger.agenda.pop() {
-        if merger.is_current(&merge) && !skip() {
-            merger.apply(&merge);
-        }
-    }
+    merger.run(&mut skip);
     merger.segments()
 }
 
@@ -116,6 +118,20 @@ fn first_symbols(pieces: &Pieces, user_defined: Option<&DoubleArray>, text: &str
 
 // Every index of a symbol comes from the list itself, which never shrinks; NONE is sorted out by `get`.
 impl Merger<'_> {
+    /// Makes the merges on the agenda, and those that they bring about.
+    fn run(&mut self, skip: &mut impl FnMut() -> bool) {
+        while let Some(merge) = self.agenda.pop() {
+            if self.is_current(&merge) && !skip() {
+                self.apply(&merge);
+            }
+        }
+    }
+
+    fn begins_word(&self, symbol: usize) -> bool {
+        let start = self.symbols.get(symbol).map_or(self.text.len(), |symbol| symbol.start);
+        self.text.get(start..).is_some_and(|rest| rest.starts_with(SPACE))
+    }
+
     /// Puts two neighbours on the agenda where their joint text is a piece.
     fn consider(&mut self, left: usize, right: usize) {
         let (Some(a), Some(b)) = (self.symbols.get(left), self.symbols.get(right)) else { return };

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::double_array::DoubleArray;
+use super::normalization::SPACE;
 use super::proto::{ModelProto, PieceProto, TrainerProto, kind};
 
 /// Longer pieces are refused, as SentencePiece does.
@@ -55,6 +56,7 @@ pub(super) struct Pieces {
     reserved: HashMap<Box<str>, u32>,
     unknown: u32,
     bytes: Option<Box<[u32; 256]>>,
+    words_apart: bool,
 }
 
 impl Pieces {
@@ -83,7 +85,11 @@ impl Pieces {
         }
         let trie = DoubleArray::build(&sorted);
         let bytes = byte_ids(&texts, &kinds, byte_fallback)?;
-        Ok(Self { unknown: the_unknown(&kinds)?, texts, scores, kinds, trie, reserved, bytes })
+        let holds_space =
+            |text: &str| text.char_indices().skip(1).any(|(at, _)| text[at..].starts_with(SPACE));
+        let words_apart = !texts.iter().zip(&kinds).any(|(text, kind)| kind.is_text() && holds_space(text));
+        let unknown = the_unknown(&kinds)?;
+        Ok(Self { texts, scores, kinds, trie, reserved, unknown, bytes, words_apart })
     }
 
     pub(super) fn len(&self) -> usize {
@@ -130,6 +136,11 @@ impl Pieces {
 
     pub(super) fn has_unused(&self) -> bool {
         self.kinds.contains(&PieceKind::Unused)
+    }
+
+    /// Whether no piece holds the mark of a space but at its start: words can then be merged one after the other.
+    pub(super) fn words_apart(&self) -> bool {
+        self.words_apart
     }
 
     /// The user-defined symbols, where there are any.
