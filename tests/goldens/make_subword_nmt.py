@@ -37,7 +37,9 @@ def main():
     get_vocab.get_vocab(io.StringIO("\n".join(first) + "\n"), dictionary)
     counts = io.StringIO()
     plain = BPE(io.StringIO(codes))
-    get_vocab.get_vocab(io.StringIO("\n".join(map(plain.process_line, first)) + "\n"), counts)
+    # A piece that ends in `@@` cannot be told from one that is continued.
+    clear = [line for line in first if "@@" not in line]
+    get_vocab.get_vocab(io.StringIO("\n".join(map(plain.process_line, clear)) + "\n"), counts)
     vocabulary = read_vocabulary(io.StringIO(counts.getvalue()), 12)
     restricted = BPE(io.StringIO(codes), vocab=vocabulary)
     glossaries = BPE(io.StringIO(codes), glossaries=GLOSSARIES)
