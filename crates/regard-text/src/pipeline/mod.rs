@@ -1,6 +1,7 @@
 //! One side of a model: preparation, tokenizer and vocabulary together.
 
 mod files;
+mod resample;
 mod typed;
 
 use std::collections::{BTreeMap, BTreeSet};

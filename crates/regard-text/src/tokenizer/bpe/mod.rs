@@ -206,6 +206,11 @@ impl Bpe {
         words(line).flat_map(|word| self.pieces(word, || random.unit() < dropout)).collect()
     }
 
+    /// Whether a piece does not end its word.
+    pub(crate) fn continues(piece: &str) -> bool {
+        piece.ends_with(CONTINUES)
+    }
+
     /// The pieces of a line, with the bytes that each stands for.
     pub(super) fn tokens(&self, line: &str) -> Vec<Token> {
         let mut tokens = Vec::new();
