@@ -37,6 +37,7 @@
 mod batch;
 mod corpus;
 mod error;
+mod moses;
 mod normalizer;
 mod offsets;
 mod parallel;
@@ -51,6 +52,7 @@ mod vocabulary;
 pub use batch::{Batch, Padded, Pair};
 pub use corpus::{Corpus, CorpusReport, CorpusSource, Lines, PairLines, ParallelText, TextPair, is_blank};
 pub use error::TextError;
+pub use moses::{Moses, MosesLanguage};
 pub use normalizer::Normalizer;
 pub use pipeline::Pipeline;
 pub use preparation::Preparation;

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::moses::Moses;
 use crate::normalizer::Normalizer;
 use crate::offsets::OffsetMap;
 
@@ -18,7 +19,10 @@ use crate::offsets::OffsetMap;
 pub struct Preparation {
     /// Unicode normalisation.
     pub normalizer: Normalizer,
-    /// Lower case, by Unicode's rules, the final sigma's too.
+    /// Moses' tokenizer: punctuation becomes tokens of its own, spaces between. Undone by the same language's detokenizer.
+    pub moses: Option<Moses>,
+    /// Lower case, by Unicode's rules, the final sigma's too; the same as Python's `str.lower`, and so as sacremoses has
+    /// it, for all that Unicode 14 knew.
     pub lowercase: bool,
 }
 
@@ -47,21 +51,57 @@ impl Preparation {
     #[must_use]
     pub fn prepare(self, line: &str) -> Cow<'_, str> {
         let mut text = self.normalizer.normalize(line);
+        if let Some(moses) = self.moses {
+            text = Cow::Owned(moses.tokenize(&text).join(" "));
+        }
         if self.lowercase {
             text = Cow::Owned(text.to_lowercase());
         }
         text
     }
 
+    /// The line that a prepared one was, as far as it can be undone: normalisation and lower case cannot.
+    #[must_use]
+    pub fn undo(self, line: &str) -> Cow<'_, str> {
+        match self.moses {
+            None => Cow::Borrowed(line),
+            Some(moses) => {
+                let words: Vec<&str> = line.split(' ').filter(|word| !word.is_empty()).collect();
+                Cow::Owned(moses.detokenize(&words))
+            }
+        }
+    }
+
     pub(crate) fn prepare_with_offsets(self, line: &str) -> Prepared {
         let (text, map) = self.normalizer.normalize_with_offsets(line);
         let mut prepared = Prepared { text: text.into_owned(), maps: vec![map] };
+        if let Some(moses) = self.moses {
+            let (text, map) = moses_offsets(moses, &prepared.text);
+            prepared.text = text;
+            prepared.maps.push(map);
+        }
         if self.lowercase {
             prepared.maps.push(lowercase_offsets(&prepared.text));
             prepared.text = prepared.text.to_lowercase();
         }
         prepared
     }
+}
+
+/// Moses' tokens with spaces between, and where they come from.
+fn moses_offsets(moses: Moses, line: &str) -> (String, OffsetMap) {
+    let mut text = String::with_capacity(line.len() + line.len() / 4);
+    let mut map = OffsetMap::default();
+    for (token, range) in moses.tokenize_with_spans(line) {
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        let start = text.len();
+        text.push_str(&token);
+        let verbatim = line.get(range.clone()) == Some(token.as_str());
+        map.push(start..text.len(), range, verbatim);
+    }
+    (text, map)
 }
 
 /// Where the lower case of a text comes from: every character becomes one or more of its own.
@@ -82,8 +122,25 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::moses::MosesLanguage;
 
-    const LOWER: Preparation = Preparation { normalizer: Normalizer::Nfc, lowercase: true };
+    const LOWER: Preparation = Preparation { normalizer: Normalizer::Nfc, moses: None, lowercase: true };
+    const MOSES: Preparation =
+        Preparation { moses: Some(Moses { language: MosesLanguage::En, escape: true }), ..LOWER };
+
+    #[test]
+    fn moses_tokens_keep_their_place() {
+        let line = "Don't  stop, Cafe\u{301} & \u{1}Co.!";
+        let prepared = MOSES.prepare_with_offsets(line);
+        assert_eq!(prepared.text, "don &apos;t stop , caf\u{e9} &amp; co . !");
+        for (token, original) in
+            [("&apos;t", "'t"), ("stop", "stop"), (",", ","), ("caf\u{e9}", "Cafe\u{301}"), ("&amp;", "&")]
+        {
+            let start = prepared.text.find(token).unwrap();
+            assert_eq!(&line[prepared.original(start..start + token.len())], original);
+        }
+        assert_eq!(MOSES.undo(&prepared.text), "don't stop, caf\u{e9} & co.!");
+    }
 
     #[test]
     fn lower_case_keeps_its_place() {
@@ -95,6 +152,18 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn moses_both_ways_make_the_same_text(line in "[aA.,'& |\\]\u{301}\u{1}]{0,14}|\\PC{0,14}") {
+            let prepared = MOSES.prepare_with_offsets(&line);
+            prop_assert_eq!(&prepared.text, &MOSES.prepare(&line));
+            let mut end = 0;
+            for (start, c) in prepared.text.char_indices().filter(|&(_, c)| c != ' ') {
+                let range = prepared.original(start..start + c.len_utf8());
+                prop_assert!(line.get(range.clone()).is_some_and(|text| !text.is_empty()) && range.end >= end);
+                end = range.end;
+            }
+        }
+
         #[test]
         fn both_ways_make_the_same_text(line in "[aAİΣ\u{301}\u{323} ßẞ]{0,10}|\\PC{0,12}") {
             let prepared = LOWER.prepare_with_offsets(&line);

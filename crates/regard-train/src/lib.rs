@@ -47,7 +47,9 @@ pub use identity::Identity;
 pub use log::{LOG_FILE, Record, TrainingLog, ValidRecord};
 pub use noise::noise_key;
 pub use observer::{Event, Observer, Silent, Update};
-pub use recipe::{DataRecipe, Metric, ModelRecipe, Recipe, TokenizerKind, TokenizerRecipe, ValidationRecipe};
+pub use recipe::{
+    DataRecipe, Metric, ModelRecipe, MosesUse, Recipe, TokenizerKind, TokenizerRecipe, ValidationRecipe,
+};
 pub use run::Outcome;
 pub use run_directory::{Checkpoint, RunDirectory, checkpoints};
 pub use sampling::SamplingConfig;

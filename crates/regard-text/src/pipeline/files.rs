@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Pipeline, typed};
 use crate::corpus::read_utf8;
 use crate::error::TextError;
+use crate::moses::Moses;
 use crate::normalizer::Normalizer;
 use crate::preparation::Preparation;
 use crate::special_tokens::SPECIAL_TOKENS;
@@ -22,6 +23,8 @@ use crate::vocabulary::Vocabulary;
 struct TokenizerFile {
     kind: Kind,
     normalizer: Normalizer,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    moses: Option<Moses>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     lowercase: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -57,6 +60,7 @@ impl Pipeline {
         let mut file = TokenizerFile {
             kind: Kind::Word,
             normalizer: self.preparation.normalizer,
+            moses: self.preparation.moses,
             lowercase: self.preparation.lowercase,
             tags: self.tags.clone(),
             glossaries: Vec::new(),
@@ -135,7 +139,8 @@ impl Pipeline {
         if !tokens.eq(file.tags.iter().map(String::as_str)) {
             return Err(bad("its tags are not the ones that the vocabulary begins with".to_owned()));
         }
-        let preparation = Preparation { normalizer: file.normalizer, lowercase: file.lowercase };
+        let preparation =
+            Preparation { normalizer: file.normalizer, moses: file.moses, lowercase: file.lowercase };
         Ok(Self { preparation, tokenizer, vocabulary, tags: file.tags })
     }
 }
@@ -173,6 +178,7 @@ impl FileNames {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::moses::MosesLanguage;
     use crate::special_tokens::UNK;
 
     #[test]
@@ -209,7 +215,8 @@ mod tests {
             .with_vocabulary(["lo@@".to_owned(), "w".to_owned()])
             .with_glossaries(vec![r"\d+".to_owned()])
             .unwrap();
-        let preparation = Preparation { lowercase: true, ..Normalizer::None.into() };
+        let moses = Some(Moses { language: MosesLanguage::Fr, escape: true });
+        let preparation = Preparation { moses, lowercase: true, ..Normalizer::None.into() };
         let pipeline = Pipeline::build(preparation, Tokenizer::Bpe(bpe), ["low x1934 </s>"], None, 1)
             .with_tags(["<2fr>".to_owned()])
             .unwrap();

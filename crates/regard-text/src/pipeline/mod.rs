@@ -120,6 +120,13 @@ impl Pipeline {
         Ok(self)
     }
 
+    /// The same pipeline for text that has been through Moses' tokenizer already, which it neither applies nor undoes.
+    #[must_use]
+    pub fn pretokenized(mut self) -> Self {
+        self.preparation.moses = None;
+        self
+    }
+
     /// The tags that may be set.
     #[must_use]
     pub fn tags(&self) -> &[String] {
@@ -219,7 +226,7 @@ impl Pipeline {
     pub fn detokenize(&self, tokens: &[impl AsRef<str>]) -> String {
         let text = tokens.iter().map(AsRef::as_ref).filter(|token| !self.tags.iter().any(|tag| tag == token));
         let text: Vec<&str> = text.map(|token| typed::unescape(token, &self.tags)).collect();
-        self.tokenizer.detokenize(&text)
+        self.preparation.undo(&self.tokenizer.detokenize(&text)).into_owned()
     }
 }
 

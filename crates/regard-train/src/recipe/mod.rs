@@ -103,6 +103,8 @@ pub struct TokenizerRecipe {
     pub min_count: u64,
     /// Unicode normalisation before anything else.
     pub normalizer: Normalizer,
+    /// Moses' tokenizer before, and its detokenizer after, by the languages of the data.
+    pub moses: MosesUse,
     /// Lower case; the model then writes lower case too.
     pub lowercase: bool,
     /// BPE: merges are undone on a side until every piece is seen so often in the training text of that side; 0 for never.
@@ -130,6 +132,7 @@ impl Default for TokenizerRecipe {
             vocabulary_size: None,
             min_count: 1,
             normalizer: Normalizer::None,
+            moses: MosesUse::Off,
             lowercase: false,
             vocabulary_threshold: 0,
             glossaries: Vec::new(),
@@ -158,6 +161,18 @@ pub enum TokenizerKind {
     /// What a `tokenizer.json` of Hugging Face makes; both models must be given.
     #[serde(rename = "huggingface")]
     HuggingFace,
+}
+
+/// Whether a model has Moses' tokenizer around it: it then takes and gives raw text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MosesUse {
+    /// It has not.
+    Off,
+    /// It has, and the training and validation text is raw.
+    Raw,
+    /// It has, and the training and validation text has been through it already.
+    Tokenized,
 }
 
 /// A preset and what is different from it.

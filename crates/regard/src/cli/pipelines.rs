@@ -1,14 +1,13 @@
 //! The tokenizers and vocabularies of a training run.
 
-use std::borrow::Cow;
 use std::path::Path;
 
 use anyhow::Result;
 use regard_text::{
-    Bpe, Pipeline, Preparation, SentencePiece, SentencePieceConfig, SentencePieceNormalization, Tokenizer,
-    Vocabulary,
+    Bpe, Moses, MosesLanguage, Pipeline, Preparation, SentencePiece, SentencePieceConfig,
+    SentencePieceNormalization, Tokenizer, Vocabulary,
 };
-use regard_train::{Recipe, TokenizerKind, TokenizerRecipe};
+use regard_train::{MosesUse, Recipe, TokenizerKind, TokenizerRecipe};
 
 use super::failure::WrongCall;
 use super::progress_bar::ProgressBar;
@@ -53,17 +52,26 @@ pub(super) fn pipelines(
 
 /// The pipelines with the vocabularies of their text.
 fn counted(recipe: &Recipe, text: &TrainingText, source: Pipeline, target: Pipeline) -> (Pipeline, Pipeline) {
-    let vocabulary = |counts| {
-        Vocabulary::from_counts(counts, recipe.tokenizer.vocabulary_size, recipe.tokenizer.min_count)
+    let TokenizerRecipe { vocabulary_size, min_count, .. } = recipe.tokenizer;
+    let vocabulary = |counts: Vec<(String, u64)>| Vocabulary::from_counts(counts, vocabulary_size, min_count);
+    let count = |pipeline: &Pipeline, lines: &[&str]| -> Vec<(String, u64)> {
+        training_side(recipe, pipeline).count_tokens(lines).into_iter().collect()
     };
-    let sources = source.count_tokens(text.sources);
-    let targets = target.count_tokens(text.targets);
+    let (sources, targets) = (count(&source, text.sources), count(&target, text.targets));
     if text.one_vocabulary {
-        let shared = vocabulary(sources.into_iter().chain(targets).collect::<Vec<_>>());
+        let shared = vocabulary([sources, targets].concat());
         return (source.with_vocabulary(shared.clone()), target.with_vocabulary(shared));
     }
-    let sources = vocabulary(sources.into_iter().collect());
-    (source.with_vocabulary(sources), target.with_vocabulary(vocabulary(targets.into_iter().collect())))
+    (source.with_vocabulary(vocabulary(sources)), target.with_vocabulary(vocabulary(targets)))
+}
+
+/// A pipeline as the training and validation text needs it.
+pub(super) fn training_side(recipe: &Recipe, pipeline: &Pipeline) -> Pipeline {
+    if recipe.tokenizer.moses == MosesUse::Tokenized {
+        pipeline.clone().pretokenized()
+    } else {
+        pipeline.clone()
+    }
 }
 
 /// The tokenizer of a side, and what is done to its text before.
@@ -73,26 +81,55 @@ struct Side {
 }
 
 fn tokenizers(recipe: &Recipe, text: &TrainingText, settings: &Settings) -> Result<(Side, Side)> {
-    let preparation =
-        Preparation { normalizer: recipe.tokenizer.normalizer, lowercase: recipe.tokenizer.lowercase };
-    let recipe = &recipe.tokenizer;
-    let side = |tokenizer| Side { preparation, tokenizer };
-    if let (Some(source), Some(target)) = (&recipe.source_model, &recipe.target_model) {
-        return Ok((side(read(recipe.kind, source)?), side(read(recipe.kind, target)?)));
+    let source = preparation(recipe, recipe.data.source_language.as_deref(), "data.source_language")?;
+    let target = preparation(recipe, recipe.data.target_language.as_deref(), "data.target_language")?;
+    let side = |preparation, tokenizer| Side { preparation, tokenizer };
+    let tokenizer = &recipe.tokenizer;
+    if let (Some(source_model), Some(target_model)) = (&tokenizer.source_model, &tokenizer.target_model) {
+        let read = |path| read(tokenizer.kind, path);
+        return Ok((side(source, read(source_model)?), side(target, read(target_model)?)));
     }
-    let prepare = |lines: &[&'_ str]| -> Vec<String> {
-        lines.iter().map(|line| preparation.prepare(line)).map(Cow::into_owned).collect()
+    let prepare = |preparation: Preparation, lines: &[&str]| -> Vec<String> {
+        lines.iter().map(|line| preparation.prepare(line).into_owned()).collect()
     };
-    let (sources, targets) = (prepare(text.sources), prepare(text.targets));
-    let together = recipe.joint || text.one_vocabulary;
-    let (source, target) = if together {
+    let sources = prepare(of_training(recipe, source), text.sources);
+    let targets = prepare(of_training(recipe, target), text.targets);
+    let (source_tokenizer, target_tokenizer) = if tokenizer.joint || text.one_vocabulary {
         let both: Vec<&str> = sources.iter().chain(&targets).map(String::as_str).collect();
-        let tokenizer = learn(recipe, &both, settings)?;
-        (tokenizer.clone(), tokenizer)
+        let learned = learn(tokenizer, &both, settings)?;
+        (learned.clone(), learned)
     } else {
-        (learn(recipe, &sources, settings)?, learn(recipe, &targets, settings)?)
+        (learn(tokenizer, &sources, settings)?, learn(tokenizer, &targets, settings)?)
     };
-    Ok((side(restrict(recipe, source, &sources)), side(restrict(recipe, target, &targets))))
+    let source = side(source, restrict(tokenizer, source_tokenizer, &sources));
+    Ok((source, side(target, restrict(tokenizer, target_tokenizer, &targets))))
+}
+
+/// What is done to the lines of a side first; Moses' rules are those of its language.
+fn preparation(recipe: &Recipe, language: Option<&str>, key: &str) -> Result<Preparation> {
+    let moses = match (recipe.tokenizer.moses, language) {
+        (MosesUse::Off, _) => None,
+        (_, Some("en")) => Some(MosesLanguage::En),
+        (_, Some("fr")) => Some(MosesLanguage::Fr),
+        (_, Some("de")) => Some(MosesLanguage::De),
+        (_, other) => {
+            let found = other.map_or("not given".to_owned(), |code| format!("\"{code}\""));
+            let message =
+                format!("tokenizer.moses needs {key} to be \"en\", \"fr\" or \"de\"; it is {found}");
+            return Err(WrongCall(message).into());
+        }
+    };
+    let moses = moses.map(|language| Moses { language, escape: true });
+    Ok(Preparation { normalizer: recipe.tokenizer.normalizer, moses, lowercase: recipe.tokenizer.lowercase })
+}
+
+/// The preparation of the training text itself.
+fn of_training(recipe: &Recipe, preparation: Preparation) -> Preparation {
+    if recipe.tokenizer.moses == MosesUse::Tokenized {
+        Preparation { moses: None, ..preparation }
+    } else {
+        preparation
+    }
 }
 
 /// A model that is there already.

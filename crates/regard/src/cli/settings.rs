@@ -47,7 +47,11 @@ impl Settings {
 
     pub(super) fn translator(&self, model: &Path, text: &TextOptions) -> Result<Translator> {
         let (info, network) = load(model)?;
-        let translator = Translator::new(Arc::from(network), info.source, info.target, self.threads()?)?;
+        let (mut source, mut target) = (info.source, info.target);
+        if text.pretokenized {
+            (source, target) = (source.pretokenized(), target.pretokenized());
+        }
+        let translator = Translator::new(Arc::from(network), source, target, self.threads()?)?;
         translator.with_tags(text.tags.clone()).map_err(|error| WrongCall(error.to_string()).into())
     }
 }

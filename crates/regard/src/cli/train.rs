@@ -7,11 +7,11 @@ use std::sync::atomic::AtomicBool;
 use anyhow::{Context, Result};
 use clap::Args;
 use regard_model::{ModelInfo, TiedEmbeddings};
-use regard_text::ParallelText;
+use regard_text::{ParallelText, Pipeline};
 use regard_train::{Checkpoint, Outcome, Recipe, RunDirectory, Trainer, Validator};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use super::pipelines::{TrainingText, pipelines};
+use super::pipelines::{TrainingText, pipelines, training_side};
 use super::progress::Progress;
 use super::settings::Settings;
 use super::validators::TextValidator;
@@ -58,7 +58,8 @@ pub(super) fn run(args: &TrainArgs) -> Result<()> {
         begin(args, &recipe, &text, &threads)?
     };
     let info = trainer.0;
-    let corpus = text.encode(&info.source, &info.target, Some(recipe.data.max_length));
+    let (source, target) = (training_side(&recipe, &info.source), training_side(&recipe, &info.target));
+    let corpus = text.encode(&source, &target, Some(recipe.data.max_length));
     let report = corpus.report;
     args.settings.say(format_args!(
         "{} pairs of {} lines ({} with a blank side, {} longer than {} tokens left out); vocabularies {} and {}; {} \
@@ -72,7 +73,7 @@ pub(super) fn run(args: &TrainArgs) -> Result<()> {
         info.target.vocabulary.len(),
         trainer.1.model().parameters().count()
     ));
-    let mut validator = validator(&recipe, &info, &threads)?;
+    let mut validator = validator(&recipe, &source, &target, &threads)?;
     let mut progress = Progress::new("train", args.settings.quiet, Some(&args.out));
     let judge = validator.as_mut().map(|validator| validator as &mut dyn Validator);
     let outcome = trainer.1.run(&corpus.pairs, judge, &mut progress, &stop);
@@ -162,14 +163,15 @@ fn resume(
 
 fn validator(
     recipe: &Recipe,
-    info: &ModelInfo,
+    source: &Pipeline,
+    target: &Pipeline,
     threads: &regard_tensor::Threads,
 ) -> Result<Option<TextValidator>> {
-    let Some(source) = recipe.data.validation_text() else { return Ok(None) };
-    let text = ParallelText::read(&source)?;
+    let Some(text) = recipe.data.validation_text() else { return Ok(None) };
+    let text = ParallelText::read(&text)?;
     let lines = recipe.validation.max_lines.unwrap_or(usize::MAX);
-    let mut pairs = text.encode(&info.source, &info.target, None).pairs;
+    let mut pairs = text.encode(source, target, None).pairs;
     pairs.truncate(lines);
     let references = text.targets().take(lines).map(str::to_owned).collect();
-    Ok(Some(TextValidator::new(pairs, references, &info.target, &recipe.validation, threads)?))
+    Ok(Some(TextValidator::new(pairs, references, target, &recipe.validation, threads)?))
 }
