@@ -223,6 +223,8 @@ mod tests {
         let files = pipeline.save(dir.path(), "source").unwrap();
         assert_eq!(files, ["source.tokenizer.json", "source.vocab.txt", "source.bpe", "source.pieces.txt"]);
         let loaded = Pipeline::load(dir.path(), "source").unwrap();
+        assert_eq!(loaded.preparation, preparation);
+        let (loaded, pipeline) = (loaded.pretokenized(), pipeline.pretokenized());
         let tokens = loaded.tokenize_tagged(pipeline.tags(), "LOW x1934 </s> <2fr>").unwrap();
         assert_eq!(tokens[..8], ["<2fr>", "lo@@", "w", "x@@", "1934", "<@@", "/@@", "s@@"]);
         assert_eq!(loaded.detokenize(&tokens), "low x1934 </s> <2fr>");
