@@ -2,15 +2,17 @@
 
 use std::collections::{HashMap, HashSet};
 
+use foldhash::fast::RandomState;
+
 use super::{CONTINUES, END_OF_WORD};
 
 /// The merges by number: symbols are interned, so that the inner loop compares integers.
 #[derive(Clone, Debug)]
 pub(super) struct MergeTable {
-    symbols: HashMap<String, u32>,
+    symbols: HashMap<String, u32, RandomState>,
     names: Vec<String>,
     /// (left, right) → (rank, joined symbol).
-    merges: HashMap<(u32, u32), (usize, u32)>,
+    merges: HashMap<(u32, u32), (usize, u32), RandomState>,
     /// A joined symbol → what the earliest merge makes it of.
     parts: HashMap<u32, (u32, u32)>,
 }
@@ -33,9 +35,9 @@ struct Candidate {
 impl MergeTable {
     pub(super) fn new(merges: &[(String, String)]) -> Self {
         let mut table = Self {
-            symbols: HashMap::new(),
+            symbols: HashMap::default(),
             names: Vec::new(),
-            merges: HashMap::with_capacity(merges.len()),
+            merges: HashMap::with_capacity_and_hasher(merges.len(), RandomState::default()),
             parts: HashMap::with_capacity(merges.len()),
         };
         for (rank, (left, right)) in merges.iter().enumerate() {

@@ -45,7 +45,8 @@ pub struct Bpe {
     /// The only pieces that may come about, marks included; all where there is none.
     vocabulary: Option<HashSet<String>>,
     glossaries: Option<Arc<Glossaries>>,
-    cache: Mutex<HashMap<String, Vec<String>>>,
+    /// The pieces of words, a space between.
+    cache: Mutex<HashMap<String, Box<str>, foldhash::fast::RandomState>>,
 }
 
 impl Bpe {
@@ -187,8 +188,21 @@ impl Bpe {
     #[must_use]
     pub fn segment(&self, line: &str) -> Vec<String> {
         let mut tokens = Vec::new();
-        self.with_cache(words(line), |_, pieces| tokens.extend_from_slice(pieces));
+        self.with_cache(words(line), |_, pieces| tokens.extend(pieces.split(' ').map(str::to_owned)));
         tokens
+    }
+
+    /// The same pieces as one line, a space between.
+    #[must_use]
+    pub fn apply(&self, line: &str) -> String {
+        let mut pieced = String::with_capacity(line.len() + line.len() / 2);
+        self.with_cache(words(line), |_, pieces| {
+            if !pieced.is_empty() {
+                pieced.push(' ');
+            }
+            pieced.push_str(pieces);
+        });
+        pieced
     }
 
     /// The same, drawn by chance: each time that a merge could be made it is left out with a probability (Provilkov,
@@ -218,17 +232,17 @@ impl Bpe {
         self.with_cache(words(line), |word, pieces| {
             let mut start = starts.next().unwrap_or_default();
             let end = start + word.len();
-            for piece in pieces {
+            for piece in pieces.split(' ') {
                 let length = piece.strip_suffix(CONTINUES).map_or(end - start, str::len);
-                tokens.push(Token::new(piece.as_str(), start..start + length));
+                tokens.push(Token::new(piece, start..start + length));
                 start += length;
             }
         });
         tokens
     }
 
-    /// Shows the pieces of each word, known or new.
-    fn with_cache<'a>(&self, words: impl Iterator<Item = &'a str>, mut show: impl FnMut(&str, &[String])) {
+    /// Shows the pieces of each word, a space between, known or new.
+    fn with_cache<'a>(&self, words: impl Iterator<Item = &'a str>, mut show: impl FnMut(&str, &str)) {
         // The cache only saves time, so what a panicking thread left in it is still right.
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         for word in words {
@@ -236,7 +250,7 @@ impl Bpe {
                 show(word, known);
                 continue;
             }
-            let pieces = self.pieces(word, || false);
+            let pieces = self.pieces(word, || false).join(" ").into_boxed_str();
             show(word, &pieces);
             if cache.len() >= CACHE_WORDS {
                 cache.clear();

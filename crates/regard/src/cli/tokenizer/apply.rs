@@ -1,5 +1,6 @@
 //! `regard tokenizer encode` and `decode`.
 
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
@@ -11,6 +12,9 @@ use super::super::failure::WrongCall;
 use super::super::output::{Output, check_apart};
 use super::super::pipelines::hugging_face;
 use super::super::settings::Settings;
+
+/// Lines that a thread takes at a time.
+const BLOCK: usize = 4096;
 
 /// Which tokenizer is applied.
 #[derive(Args)]
@@ -97,29 +101,30 @@ pub(super) struct DecodeArgs {
 pub(super) fn encode(args: &EncodeArgs) -> Result<()> {
     let tokenizer = with_options(tokenizer(&args.which)?, &args.bpe)?;
     if args.json {
-        return apply(&args.files, |_, line| Ok(vec![json(&tokenizer, line)?]));
+        return apply(&args.files, &tokenizer, |tokenizer, _, line| Ok(vec![json(tokenizer, line)?]));
     }
     let shown = |tokens: &[SentencePieceToken]| {
         let shown =
             |token: &SentencePieceToken| if args.ids { token.id.to_string() } else { token.piece.clone() };
         tokens.iter().map(shown).collect::<Vec<_>>().join(" ")
     };
-    match (tokenizer, args.bpe.dropout) {
-        (Tokenizer::SentencePiece(model), _) => apply(&args.files, |number, line| match args.nbest {
-            None => Ok(vec![shown(&model.segment(line))]),
-            Some(count) => {
+    apply(&args.files, &tokenizer, |tokenizer, number, line| {
+        Ok(match (tokenizer, args.nbest, args.bpe.dropout) {
+            (Tokenizer::SentencePiece(model), Some(count), _) => {
                 let numbered = |path: &ScoredSegmentation| {
                     format!("{number} ||| {} ||| {}", shown(&path.tokens), path.score)
                 };
-                Ok(model.nbest(line, usize::from(count))?.iter().map(numbered).collect())
+                model.nbest(line, usize::from(count))?.iter().map(numbered).collect()
             }
-        }),
-        (Tokenizer::Bpe(bpe), Some(dropout)) => apply(&args.files, |number, line| {
-            let key = args.bpe.seed.wrapping_shl(32).wrapping_add(number as u64);
-            Ok(vec![bpe.sample(line, dropout, key).join(" ")])
-        }),
-        (other, _) => apply(&args.files, |_, line| Ok(vec![other.tokenize(line).join(" ")])),
-    }
+            (Tokenizer::SentencePiece(model), None, _) => vec![shown(&model.segment(line))],
+            (Tokenizer::Bpe(bpe), _, Some(dropout)) => {
+                let key = args.bpe.seed.wrapping_shl(32).wrapping_add(number as u64);
+                vec![bpe.sample(line, dropout, key).join(" ")]
+            }
+            (Tokenizer::Bpe(bpe), _, None) => vec![bpe.apply(line)],
+            (other, _, _) => vec![other.tokenize(line).join(" ")],
+        })
+    })
 }
 
 fn json(tokenizer: &Tokenizer, line: &str) -> Result<String> {
@@ -146,9 +151,9 @@ fn with_options(tokenizer: Tokenizer, options: &BpeOptions) -> Result<Tokenizer>
 
 pub(super) fn decode(args: &DecodeArgs) -> Result<()> {
     let tokenizer = tokenizer(&args.which)?;
-    apply(&args.files, |number, line| {
+    apply(&args.files, &tokenizer, |tokenizer, number, line| {
         let tokens: Vec<&str> = line.split(' ').filter(|token| !token.is_empty()).collect();
-        let text = match &tokenizer {
+        let text = match tokenizer {
             Tokenizer::SentencePiece(model) if args.ids => model.decode(&ids(model, number, &tokens)?),
             tokenizer => tokenizer.detokenize(&tokens),
         };
@@ -177,19 +182,78 @@ fn tokenizer(which: &Which) -> Result<Tokenizer> {
 }
 
 /// Turns each line, given with its number from 0, into lines.
-fn apply(files: &Files, convert: impl Fn(usize, &str) -> Result<Vec<String>>) -> Result<()> {
+fn apply(
+    files: &Files,
+    tokenizer: &Tokenizer,
+    convert: impl Fn(&Tokenizer, usize, &str) -> Result<Vec<String>> + Sync,
+) -> Result<()> {
     check_apart(files.input.as_ref(), files.output.as_ref())?;
-    let input = Lines::open(files.input.as_deref().unwrap_or("-".as_ref()))?;
+    let mut input = Lines::open(files.input.as_deref().unwrap_or("-".as_ref()))?;
     let mut output = Output::open(files.output.as_ref())?;
-    let waits_for_nobody = files.input.as_deref().is_some_and(Path::is_file);
-    for (number, line) in input.enumerate() {
-        for converted in convert(number, &line?)? {
+    if files.input.as_deref().is_some_and(Path::is_file) {
+        return in_blocks(files, tokenizer, convert, input, output);
+    }
+    let mut number = 0;
+    while let Some(line) = input.next().transpose()? {
+        for converted in convert(tokenizer, number, &line)? {
             output.line(&converted)?;
         }
         // Who waits for an answer gets it: at a terminal, behind a pipe.
-        if !waits_for_nobody {
-            output.flush()?;
-        }
+        output.flush()?;
+        number += 1;
     }
     output.finish()
+}
+
+/// The same for a file that nobody types: on all threads, each with a tokenizer of its own, which remembers words.
+fn in_blocks(
+    files: &Files,
+    tokenizer: &Tokenizer,
+    convert: impl Fn(&Tokenizer, usize, &str) -> Result<Vec<String>> + Sync,
+    mut input: Lines,
+    mut output: Output,
+) -> Result<()> {
+    let threads = files.settings.threads()?.count();
+    let tokenizers = vec![tokenizer.clone(); threads];
+    let mut done = 0;
+    loop {
+        let mut failed = None;
+        let mut lines = Vec::new();
+        while lines.len() < threads * BLOCK && failed.is_none() {
+            match input.next() {
+                None => break,
+                Some(Ok(line)) => lines.push(line),
+                Some(Err(error)) => failed = Some(error),
+            }
+        }
+        let ended = lines.is_empty();
+        let parts: Vec<&[String]> = lines.chunks(lines.len().div_ceil(threads).max(1)).collect();
+        let starts =
+            parts.iter().scan(done, |start, part| Some(std::mem::replace(start, *start + part.len())));
+        let work: Vec<_> = tokenizers.iter().zip(&parts).zip(starts).collect();
+        let convert_part = |&((tokenizer, part), start): &((&Tokenizer, &&[String]), usize)| {
+            let numbered = part.iter().zip(start..);
+            numbered.map(|(line, number)| convert(tokenizer, number, line)).collect::<Result<Vec<_>>>()
+        };
+        for converted in on_threads(&work, convert_part) {
+            for line in converted?.iter().flatten() {
+                output.line(line)?;
+            }
+        }
+        done += lines.len();
+        if let Some(error) = failed {
+            return Err(error.into());
+        }
+        if ended {
+            return output.finish();
+        }
+    }
+}
+
+/// One result an item, each computed on a thread of its own.
+fn on_threads<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    std::thread::scope(|scope| {
+        let running: Vec<_> = items.iter().map(|item| scope.spawn(|| work(item))).collect();
+        running.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    })
 }
