@@ -17,10 +17,10 @@ pub(super) struct MergeTable {
     parts: HashMap<u32, (u32, u32)>,
 }
 
-/// A stretch of the word: where it begins, and its symbol if some merge knows it.
+/// A stretch of the word: where it ends, and its symbol if some merge knows it.
 #[derive(Clone, Copy)]
 struct Piece {
-    start: usize,
+    end: usize,
     symbol: Option<u32>,
 }
 
@@ -59,38 +59,33 @@ impl MergeTable {
         id
     }
 
-    /// The pieces of a word, without marks: again and again the earliest learned merge that applies, everywhere it
-    /// applies, from left to right. A merge for which `drop` says yes is not made this time (BPE-dropout).
-    pub(super) fn split(&self, word: &str, mut drop: impl FnMut() -> bool) -> Vec<String> {
-        let marked = format!("{word}{END_OF_WORD}");
-        let mut pieces = self.characters(word, &marked);
-        let mut candidates = Vec::new();
+    /// Where each piece of a word ends: again and again the earliest learned merge that applies, everywhere it applies,
+    /// from left to right. A merge for which `drop` says yes is not made this time (BPE-dropout).
+    pub(super) fn split(&self, word: &str, mut drop: impl FnMut() -> bool) -> Vec<usize> {
+        let mut pieces = self.characters(word);
+        let mut candidates = Vec::with_capacity(pieces.len());
         loop {
             candidates.clear();
             candidates.extend(self.candidates(&pieces).filter(|_| !drop()));
-            let Some(&first) = candidates.iter().min() else { break };
+            let Some(first) = candidates.iter().min().copied() else { break };
             candidates.retain(|candidate| candidate.rank == first.rank);
             merge(&mut pieces, &candidates);
         }
-        let ends = pieces.iter().skip(1).map(|piece| piece.start).chain([word.len()]);
-        pieces
-            .iter()
-            .zip(ends)
-            .filter_map(|(piece, end)| word.get(piece.start..end))
-            .map(str::to_owned)
-            .collect()
+        pieces.into_iter().map(|piece| piece.end).collect()
     }
 
-    fn characters(&self, word: &str, marked: &str) -> Vec<Piece> {
-        let starts = word.char_indices().map(|(start, _)| start);
-        let ends = word.char_indices().skip(1).map(|(start, _)| start).chain([marked.len()]);
-        starts
-            .zip(ends)
-            .map(|(start, end)| {
-                let symbol = marked.get(start..end).and_then(|text| self.symbols.get(text)).copied();
-                Piece { start, symbol }
-            })
-            .collect()
+    fn characters(&self, word: &str) -> Vec<Piece> {
+        let symbol = |text: &str| self.symbols.get(text).copied();
+        let piece = |(start, c): (usize, char)| {
+            let end = start + c.len_utf8();
+            let text = word.get(start..end).unwrap_or_default();
+            let is_last = end == word.len();
+            Piece {
+                end,
+                symbol: if is_last { symbol(&format!("{text}{END_OF_WORD}")) } else { symbol(text) },
+            }
+        };
+        word.char_indices().map(piece).collect()
     }
 
     fn candidates(&self, pieces: &[Piece]) -> impl Iterator<Item = Candidate> {
@@ -136,18 +131,19 @@ fn knows(vocabulary: &HashSet<String>, piece: &str, is_last: bool) -> bool {
 
 /// Joins every occurrence of a pair that does not overlap an earlier one.
 fn merge(pieces: &mut Vec<Piece>, occurrences: &[Candidate]) {
-    let mut merged: Vec<Piece> = Vec::with_capacity(pieces.len());
-    let mut done = 0;
-    for occurrence in occurrences.iter().filter(|occurrence| occurrence.place < pieces.len()) {
-        if occurrence.place < done {
-            continue;
+    let mut occurrences = occurrences.iter().peekable();
+    let (mut read, mut written) = (0, 0);
+    while read < pieces.len() {
+        while occurrences.next_if(|occurrence| occurrence.place < read).is_some() {}
+        let joined = occurrences.next_if(|occurrence| occurrence.place == read).map(|found| found.joined);
+        if joined.is_some() {
+            read += 1;
         }
-        merged.extend_from_slice(&pieces[done..occurrence.place]);
-        merged.push(Piece { symbol: Some(occurrence.joined), ..pieces[occurrence.place] });
-        done = occurrence.place + 2;
+        pieces[written] = Piece { symbol: joined.or(pieces[read].symbol), ..pieces[read] };
+        read += 1;
+        written += 1;
     }
-    merged.extend_from_slice(pieces.get(done..).unwrap_or_default());
-    *pieces = merged;
+    pieces.truncate(written);
 }
 
 #[cfg(test)]
@@ -159,7 +155,12 @@ mod tests {
     }
 
     fn split(merges: &[(&str, &str)], word: &str) -> Vec<String> {
-        table(merges).split(word, || false)
+        texts(word, &table(merges).split(word, || false))
+    }
+
+    fn texts(word: &str, ends: &[usize]) -> Vec<String> {
+        let mut start = 0;
+        ends.iter().map(|&end| word[std::mem::replace(&mut start, end)..end].to_owned()).collect()
     }
 
     #[test]
@@ -187,9 +188,9 @@ mod tests {
         let merges = [("a", "b"), ("ab", "c</w>")];
         let mut draws = [true, false, false].into_iter();
         // Round 1: (a b) is dropped and nothing else applies, so the word stays as it is.
-        assert_eq!(table(&merges).split("abc", || draws.next().unwrap()), ["a", "b", "c"]);
+        assert_eq!(table(&merges).split("abc", || draws.next().unwrap()), [1, 2, 3]);
         let mut draws = [false, true].into_iter();
-        assert_eq!(table(&merges).split("abc", || draws.next().unwrap()), ["ab", "c"]);
+        assert_eq!(table(&merges).split("abc", || draws.next().unwrap()), [2, 3]);
     }
 
     #[test]
@@ -198,7 +199,7 @@ mod tests {
         let table = table(&merges);
         let restrict = |vocabulary: &[&str]| {
             let vocabulary = vocabulary.iter().map(ToString::to_string).collect();
-            table.restrict(table.split("lower", || false), &vocabulary)
+            table.restrict(texts("lower", &table.split("lower", || false)), &vocabulary)
         };
         assert_eq!(restrict(&["lower"]), ["lower"]);
         assert_eq!(restrict(&["low@@", "er"]), ["low", "er"]);

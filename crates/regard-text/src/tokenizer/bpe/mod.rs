@@ -26,7 +26,7 @@ use word_counts::count_words;
 const END_OF_WORD: &str = "</w>";
 const CONTINUES: &str = "@@";
 /// Words that the cache holds before it starts afresh, so that a server's memory stays bounded.
-const CACHE_WORDS: usize = 1 << 16;
+const CACHE_WORDS: usize = 1 << 18;
 
 /// An ordered list of merges, and what applying them needs.
 ///
@@ -250,13 +250,32 @@ impl Bpe {
                 show(word, known);
                 continue;
             }
-            let pieces = self.pieces(word, || false).join(" ").into_boxed_str();
+            let pieces = self.joined(word).into_boxed_str();
             show(word, &pieces);
             if cache.len() >= CACHE_WORDS {
                 cache.clear();
             }
             cache.insert(word.to_owned(), pieces);
         }
+    }
+
+    /// The pieces of a word with their marks, a space between.
+    fn joined(&self, word: &str) -> String {
+        if self.glossaries.is_some() || self.vocabulary.is_some() || word.ends_with('@') {
+            return self.pieces(word, || false).join(" ");
+        }
+        // The usual case, without a string for each piece.
+        let ends = self.table.split(word, || false);
+        let mut joined = String::with_capacity(word.len() + ends.len() * (CONTINUES.len() + 1));
+        let mut start = 0;
+        for end in ends {
+            if start > 0 {
+                joined.extend([CONTINUES, " "]);
+            }
+            joined.push_str(word.get(start..end).unwrap_or_default());
+            start = end;
+        }
+        joined
     }
 
     /// The pieces of a word with their marks.
@@ -274,7 +293,10 @@ impl Bpe {
     }
 
     fn split(&self, word: &str, drop: impl FnMut() -> bool) -> Vec<String> {
-        let pieces = self.table.split(word, drop);
+        let mut start = 0;
+        let ends = self.table.split(word, drop).into_iter();
+        let texts = ends.filter_map(|end| word.get(std::mem::replace(&mut start, end)..end));
+        let pieces = texts.map(str::to_owned).collect();
         match &self.vocabulary {
             None => pieces,
             Some(vocabulary) => self.table.restrict(pieces, vocabulary),
@@ -339,6 +361,16 @@ mod tests {
             assert_eq!(join(&bpe.segment(line)), line);
         }
         assert_eq!(join(&["ho@@", "me@@"]), "home");
+    }
+
+    #[test]
+    fn the_line_is_its_pieces() {
+        let bpe = Bpe::learn(["abab abc abc"], 3, 1);
+        for line in ["", " ", "abab abc x", "ab@ a@@ @"] {
+            assert_eq!(bpe.apply(line), bpe.segment(line).join(" "));
+            let pieces: Vec<String> = words(line).flat_map(|word| bpe.pieces(word, || false)).collect();
+            assert_eq!(bpe.segment(line), pieces);
+        }
     }
 
     #[test]
