@@ -2,8 +2,8 @@
 
 use regard_text::special_tokens::EOS;
 
-use crate::length_penalty::LengthPenalty;
 use crate::path::Path;
+use crate::scoring::Scoring;
 
 /// A translation as ids, with the numbers that it was chosen by.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,11 +12,11 @@ pub struct Hypothesis {
     pub tokens: Vec<u32>,
     /// Σ log p, natural logarithm, over `token_log_probs`.
     pub log_prob: f64,
-    /// What the list is sorted by: `log_prob` under the length penalty.
+    /// What the list is sorted by: `log_prob` under the length penalty, with the coverage penalty where there is one.
     pub score: f64,
     /// log p of each token, and of the end symbol where it was written.
     pub token_log_probs: Vec<f32>,
-    /// Whether the end symbol was written; `false` where the length limit cut.
+    /// Whether the end symbol was written; `false` where the length limit, or who stopped the search, has cut.
     pub finished: bool,
     /// Attention weights where they were asked for, `[token_log_probs, source tokens + end symbol]`.
     pub attention: Option<Vec<Vec<f32>>>,
@@ -32,13 +32,14 @@ impl Hypothesis {
     }
 
     /// The hypothesis of a path that ended, by its end symbol or by the limit.
-    pub(crate) fn from_path(mut path: Path, penalty: &LengthPenalty) -> Self {
+    pub(crate) fn from_path(mut path: Path, scoring: &Scoring) -> Self {
+        let score = scoring.score(&path);
         let finished = path.tokens.last() == Some(&EOS);
         if finished {
             path.tokens.pop();
         }
         Self {
-            score: penalty.score(path.log_prob, path.token_log_probs.len()),
+            score,
             log_prob: path.log_prob,
             attention: path.attention_rows(),
             attention_scores: path.attention_scores(),

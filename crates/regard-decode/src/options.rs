@@ -2,6 +2,7 @@
 
 use crate::error::{DecodeError, Result};
 use crate::length_penalty::LengthPenalty;
+use crate::sampling::Sampling;
 
 /// The largest beam: each hypothesis holds a state and a row of the vocabulary in memory.
 pub const MAX_BEAM_SIZE: usize = 1000;
@@ -17,7 +18,7 @@ pub const MAX_TARGET_TOKENS: usize = 100_000;
 /// let options = SearchOptions { n_best: 10, ..SearchOptions::default() };
 /// assert!(options.check().unwrap_err().to_string().contains("n-best 10 is more than the beam size 5"));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SearchOptions {
     /// Hypotheses that are kept at each step; 1 is greedy search.
     pub beam_size: usize,
@@ -25,8 +26,19 @@ pub struct SearchOptions {
     pub n_best: usize,
     /// Where a translation is cut.
     pub max_length: MaxLength,
+    /// The number of target tokens, the end symbol included, before which a translation does not end.
+    pub min_length: usize,
     /// How finished hypotheses are compared.
     pub length_penalty: LengthPenalty,
+    /// β of the coverage penalty: β · Σ log min(Σ weights, 1) over the source tokens is added to the score (Wu et al.
+    /// 2016, equation 14), each sum at least 10⁻⁶, the end symbol left out. 0 for none; it needs attention.
+    pub coverage_penalty: f64,
+    /// No sequence of so many tokens is written twice; 0 for no such rule.
+    pub no_repeat_ngram: usize,
+    /// Tokens that are never written.
+    pub suppressed: Vec<u32>,
+    /// Draws translations by chance instead of searching for the best ones: `n_best` of them.
+    pub sampling: Option<Sampling>,
     /// Whether attention weights are returned.
     pub attention: bool,
     /// Whether `<unk>` may be written.
@@ -59,7 +71,12 @@ impl Default for SearchOptions {
             beam_size: 5,
             n_best: 1,
             max_length: MaxLength::FromSource,
+            min_length: 0,
             length_penalty: LengthPenalty::default(),
+            coverage_penalty: 0.0,
+            no_repeat_ngram: 0,
+            suppressed: Vec::new(),
+            sampling: None,
             attention: false,
             allow_unk: true,
         }
@@ -71,6 +88,11 @@ impl SearchOptions {
     #[must_use]
     pub fn greedy() -> Self {
         Self { beam_size: 1, ..Self::default() }
+    }
+
+    /// Whether the search itself needs attention weights, or the result does.
+    pub(crate) fn looks(&self) -> bool {
+        self.attention || self.coverage_penalty > 0.0
     }
 
     /// Says what is impossible, before any work is done.
@@ -89,7 +111,19 @@ impl SearchOptions {
         if self.n_best == 0 {
             return refuse("n-best is 0; the smallest is 1".into());
         }
-        if self.n_best > self.beam_size {
+        if let Some(sampling) = &self.sampling {
+            sampling.check()?;
+        }
+        if self.n_best > MAX_BEAM_SIZE {
+            return refuse(format!("n-best is {}; the largest is {MAX_BEAM_SIZE}", self.n_best));
+        }
+        if !(self.coverage_penalty >= 0.0 && self.coverage_penalty.is_finite()) {
+            return refuse(format!(
+                "the coverage penalty is {}; it must be 0 or more",
+                self.coverage_penalty
+            ));
+        }
+        if self.sampling.is_none() && self.n_best > self.beam_size {
             let Self { beam_size, n_best, .. } = self;
             return refuse(format!(
                 "n-best {n_best} is more than the beam size {beam_size}: ask for fewer or raise the beam size"

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use regard_model::StepOutput;
+use regard_model::{SiteAttention, SiteKind, StepOutput};
+use regard_tensor::Tensor;
 
 /// The tokens so far and what they cost.
 #[derive(Clone, Debug, Default)]
@@ -40,6 +41,18 @@ impl Path {
         }
     }
 
+    /// What each source position got over all tokens.
+    pub(crate) fn coverage(&self) -> Vec<f64> {
+        let mut coverage = Vec::new();
+        for row in self.attention.iter().flatten() {
+            coverage.resize(row.weights.len(), 0.0);
+            for (sum, &weight) in coverage.iter_mut().zip(&row.weights) {
+                *sum += f64::from(weight);
+            }
+        }
+        coverage
+    }
+
     /// The attention weights, one row a token, where they were wanted.
     pub(crate) fn attention_rows(&self) -> Option<Vec<Vec<f32>>> {
         self.attention.as_ref().map(|rows| rows.iter().map(|row| row.weights.clone()).collect())
@@ -51,9 +64,20 @@ impl Path {
     }
 }
 
-/// What row `row` of a step looked at, cut to the sentence's own positions, by the model's last attention.
+/// What row `row` of a step looked at in the source, cut to the sentence's own positions: by the attention of the last
+/// layer, the mean of its heads.
 pub(crate) fn attention_row(output: &StepOutput, row: usize, positions: usize) -> Option<Arc<Looked>> {
-    let site = output.attention.last()?;
-    let cut = |values: &[f32]| values[..positions.min(values.len())].to_vec();
-    Some(Arc::new(Looked { scores: cut(site.scores.row(row)), weights: cut(site.weights.row(row)) }))
+    let cross = || output.attention.iter().filter(|seen| seen.site.kind == SiteKind::Cross);
+    let layer = cross().map(|seen| seen.site.layer).max()?;
+    let heads: Vec<_> = cross().filter(|seen| seen.site.layer == layer).collect();
+    let mean = |of: fn(&SiteAttention) -> &Tensor| -> Vec<f32> {
+        let mut sums = vec![0.0; positions];
+        for head in &heads {
+            for (sum, value) in sums.iter_mut().zip(of(head).row(row)) {
+                *sum += value;
+            }
+        }
+        sums.into_iter().map(|sum| sum / heads.len() as f32).collect()
+    };
+    Some(Arc::new(Looked { scores: mean(|seen| &seen.scores), weights: mean(|seen| &seen.weights) }))
 }

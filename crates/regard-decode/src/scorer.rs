@@ -49,13 +49,15 @@ impl Decoding<'_> {
             return Ok(Vec::new());
         }
         let tape = Tape::inference(self.threads);
-        let run = Run { tape: &tape, hook: self.hook, attention };
+        let run = Run { tape: &tape, hook: self.controls.hook, attention };
         let memory = self.model.encode(&run, source)?;
         let mut going: Vec<usize> = (0..target.rows()).filter(|&row| target.lengths[row] > 0).collect();
         let mut state = self.model.start(&run, &memory, &going)?;
         let mut paths = vec![Path::new(attention); target.rows()];
         for position in 0..target.width {
-            self.check_cancelled()?;
+            if self.is_stopped() {
+                return Err(DecodeError::Cancelled);
+            }
             let input = |&row: &usize| paths[row].tokens.last().copied().unwrap_or(BOS);
             let tokens: Vec<u32> = going.iter().map(input).collect();
             let rows: Vec<Row> =

@@ -1,16 +1,30 @@
 //! The search of a batch: one model step serves the beams of all its sentences.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use regard_model::{AttentionHook, Row, Run, Seq2Seq};
+use regard_model::{AttentionHook, Row, Run, Seq2Seq, StepOutput};
 use regard_tensor::{Tape, Threads};
 use regard_text::Padded;
-use regard_text::special_tokens::BOS;
+use regard_text::special_tokens::{BOS, EOS, PAD};
 
 use crate::beam::Beam;
+use crate::draws::Draws;
 use crate::error::{DecodeError, Result};
 use crate::hypothesis::Hypothesis;
+use crate::observer::{Considered, SearchObserver, SearchStep};
 use crate::options::SearchOptions;
+use crate::path::Path;
+use crate::request::Request;
+
+/// Who looks on, and who may interfere.
+#[derive(Clone, Copy, Default)]
+pub struct Controls<'a> {
+    /// Sees and may replace what attention computes.
+    pub hook: Option<&'a dyn AttentionHook>,
+    /// Says whether the result is still wanted; asked before every step. A search that is stopped returns the best that it
+    /// has so far.
+    pub stop: Option<&'a (dyn Fn() -> bool + Sync)>,
+    /// Is told of every step.
+    pub observer: Option<&'a dyn SearchObserver>,
+}
 
 /// A model and what running it needs.
 #[derive(Clone, Copy)]
@@ -19,17 +33,29 @@ pub struct Decoding<'a> {
     pub model: &'a dyn Seq2Seq,
     /// Computes.
     pub threads: &'a Threads,
-    /// Sees and may replace what attention computes.
-    pub hook: Option<&'a dyn AttentionHook>,
-    /// Raised by whoever no longer wants the result; looked at before every step.
-    pub cancel: Option<&'a AtomicBool>,
+    /// Who looks on.
+    pub controls: Controls<'a>,
+}
+
+/// The search of one sentence.
+enum Search {
+    Beam(Beam),
+    Draws(Draws),
 }
 
 impl<'a> Decoding<'a> {
-    /// Without a hook and without a flag.
+    /// Without anybody who looks on.
     #[must_use]
     pub fn new(model: &'a dyn Seq2Seq, threads: &'a Threads) -> Self {
-        Self { model, threads, hook: None, cancel: None }
+        Self { model, threads, controls: Controls::default() }
+    }
+
+    /// [`search_with`](Self::search_with) no wishes.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn search(&self, source: &Padded, options: &SearchOptions) -> Result<Vec<Vec<Hypothesis>>> {
+        self.search_with(source, options, &vec![Request::default(); source.rows()])
     }
 
     /// The best translations of source rows `x1 … xn EOS`, best first: one list a row.
@@ -37,40 +63,77 @@ impl<'a> Decoding<'a> {
     /// A list holds finished hypotheses, at most `n_best`, all different; only where none finished within the maximum
     /// length does it hold what was cut there, marked by [`Hypothesis::finished`]. The search of a sentence ends when no
     /// living path can enter its list any more. Equal sums are decided by the rank of the parent, then by the id; equal
-    /// scores by who ended first. What a row gives does not depend on the other rows.
+    /// scores by who ended first. With [`SearchOptions::sampling`] it holds `n_best` draws, which may be the same. What a
+    /// row gives does not depend on the other rows.
     ///
     /// # Errors
-    /// [`DecodeError::Options`] and [`DecodeError::NoAttention`] before any work, [`DecodeError::NotANumber`],
-    /// [`DecodeError::Cancelled`], and the model's own errors.
-    pub fn search(&self, source: &Padded, options: &SearchOptions) -> Result<Vec<Vec<Hypothesis>>> {
+    /// [`DecodeError::Options`], [`DecodeError::Unpaired`], [`DecodeError::UnknownId`] and [`DecodeError::NoAttention`]
+    /// before any work, [`DecodeError::NotANumber`], and the model's own errors.
+    pub fn search_with(
+        &self,
+        source: &Padded,
+        options: &SearchOptions,
+        requests: &[Request],
+    ) -> Result<Vec<Vec<Hypothesis>>> {
         options.check()?;
-        self.check_attention(options.attention)?;
+        self.check_attention(options.looks())?;
+        self.check_requests(source, options, requests)?;
         if source.rows() == 0 {
             return Ok(Vec::new());
         }
         let tape = Tape::inference(self.threads);
-        let run = Run { tape: &tape, hook: self.hook, attention: options.attention };
+        let run = Run { tape: &tape, hook: self.controls.hook, attention: options.looks() };
         let memory = self.model.encode(&run, source)?;
         let sentences: Vec<usize> = (0..source.rows()).collect();
         let mut state = self.model.start(&run, &memory, &sentences)?;
-        let new_beam = |(sentence, &length)| Beam::new(sentence, length, options);
-        let mut beams: Vec<Beam> = source.lengths.iter().enumerate().map(new_beam).collect();
+        let numbered = requests.iter().enumerate();
+        let mut searches: Vec<Search> =
+            numbered.map(|(sentence, request)| Search::new(sentence, source, options, request)).collect();
         loop {
-            let (tokens, rows) = next_input(&beams);
-            if rows.is_empty() {
-                return Ok(beams.into_iter().map(Beam::into_hypotheses).collect());
+            let (tokens, rows) = next_input(&searches);
+            if rows.is_empty() || self.is_stopped() {
+                return Ok(searches.into_iter().map(Search::into_hypotheses).collect());
             }
-            self.check_cancelled()?;
             let output = self.model.step(&run, &memory, &state, &tokens, &rows)?;
-            let mut parents = Vec::with_capacity(rows.len());
-            let mut first_row = 0;
-            for beam in beams.iter_mut().filter(|beam| !beam.living.is_empty()) {
-                let next_row = first_row + beam.living.len();
-                parents.extend(beam.advance(&output, first_row)?);
-                first_row = next_row;
-            }
+            let parents = self.advance(&mut searches, &output)?;
             state = output.state.select(&parents)?;
         }
+    }
+
+    /// Takes a step in every search that goes on; returns the row that each living path continues.
+    fn advance(&self, searches: &mut [Search], output: &StepOutput) -> Result<Vec<usize>> {
+        let mut parents = Vec::new();
+        let mut first_row = 0;
+        for (sentence, search) in searches.iter_mut().enumerate() {
+            let Some(path) = search.living().first() else { continue };
+            let position = path.tokens.len();
+            let next_row = first_row + search.living().len();
+            let mut considered = self.controls.observer.map(|_| Vec::new());
+            parents.extend(search.advance(output, first_row, considered.as_mut())?);
+            if let (Some(observer), Some(candidates)) = (self.controls.observer, considered) {
+                let living = search.living().iter().map(|path| path.tokens.clone()).collect();
+                observer.step(&SearchStep { sentence, position, candidates, living });
+            }
+            first_row = next_row;
+        }
+        Ok(parents)
+    }
+
+    fn check_requests(&self, source: &Padded, options: &SearchOptions, requests: &[Request]) -> Result<()> {
+        if requests.len() != source.rows() {
+            return Err(DecodeError::Unpaired { sources: source.rows(), targets: requests.len() });
+        }
+        for (sentence, request) in requests.iter().enumerate() {
+            request.check(sentence, self.model.target_vocabulary())?;
+            if [PAD, BOS, EOS].iter().any(|control| request.prefix.contains(control)) {
+                return Err(DecodeError::Options(format!("sentence {sentence}: a prefix holds text only")));
+            }
+            if options.sampling.is_some() && !request.include.is_empty() {
+                let reason = "phrases can be wished for in a beam search, not in draws";
+                return Err(DecodeError::Options(reason.to_owned()));
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn check_attention(&self, wanted: bool) -> Result<()> {
@@ -80,19 +143,55 @@ impl<'a> Decoding<'a> {
         Ok(())
     }
 
-    pub(crate) fn check_cancelled(&self) -> Result<()> {
-        match self.cancel {
-            Some(flag) if flag.load(Ordering::Relaxed) => Err(DecodeError::Cancelled),
-            _ => Ok(()),
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.controls.stop.is_some_and(|stop| stop())
+    }
+}
+
+impl Search {
+    fn new(sentence: usize, source: &Padded, options: &SearchOptions, request: &Request) -> Self {
+        let length = source.lengths.get(sentence).copied().unwrap_or_default();
+        match options.sampling {
+            None => Self::Beam(Beam::new(sentence, length, options, request)),
+            Some(sampling) => {
+                let ids = source.row(sentence).get(..length).unwrap_or_default();
+                Self::Draws(Draws::new(sentence, ids, sampling, options, request))
+            }
+        }
+    }
+
+    fn living(&self) -> &[Path] {
+        match self {
+            Self::Beam(beam) => beam.living(),
+            Self::Draws(draws) => draws.living(),
+        }
+    }
+
+    fn advance(
+        &mut self,
+        output: &StepOutput,
+        first_row: usize,
+        considered: Option<&mut Vec<Considered>>,
+    ) -> Result<Vec<usize>> {
+        match self {
+            Self::Beam(beam) => beam.advance(output, first_row, considered),
+            Self::Draws(draws) => draws.advance(output, first_row, considered),
+        }
+    }
+
+    fn into_hypotheses(self) -> Vec<Hypothesis> {
+        match self {
+            Self::Beam(beam) => beam.into_hypotheses(),
+            Self::Draws(draws) => draws.into_hypotheses(),
         }
     }
 }
 
-/// The last token of every living path, beam after beam, and what each row is.
-fn next_input(beams: &[Beam]) -> (Vec<u32>, Vec<Row>) {
-    let paths = beams.iter().flat_map(|beam| {
-        beam.living.iter().enumerate().map(|(hypothesis, path)| {
-            let row = Row { sentence: beam.sentence, hypothesis, position: path.tokens.len() };
+/// The last token of every living path, sentence after sentence, and what each row is.
+fn next_input(searches: &[Search]) -> (Vec<u32>, Vec<Row>) {
+    let paths = searches.iter().enumerate().flat_map(|(sentence, search)| {
+        search.living().iter().enumerate().map(move |(hypothesis, path)| {
+            let row = Row { sentence, hypothesis, position: path.tokens.len() };
             (path.tokens.last().copied().unwrap_or(BOS), row)
         })
     });

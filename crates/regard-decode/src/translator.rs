@@ -1,9 +1,8 @@
 //! Text → text.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
-use regard_model::{AttentionHook, Seq2Seq};
+use regard_model::Seq2Seq;
 use regard_tensor::Threads;
 use regard_text::special_tokens::{EOS, EOS_TOKEN};
 use regard_text::{Padded, Pipeline, Token, is_blank};
@@ -11,10 +10,13 @@ use regard_text::{Padded, Pipeline, Token, is_blank};
 use crate::alignment::hard_alignment;
 use crate::error::{DecodeError, Result};
 use crate::hypothesis::Hypothesis;
+use crate::minimum_bayes_risk::sort_by_risk;
+use crate::observer::{SearchObserver, SearchStep};
 use crate::options::SearchOptions;
 use crate::replace_unk::{Copied, replace_unknown};
+use crate::request::{Request, Wish};
 use crate::scorer::Score;
-use crate::search::Decoding;
+use crate::search::{Controls, Decoding};
 use crate::translation::{Candidate, Translation};
 
 /// Source tokens that are read of a line; the rest is cut off and [`Translation::cut_from`] says so.
@@ -31,7 +33,7 @@ pub struct Translator {
 }
 
 /// What a translation may be told.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TranslateOptions {
     /// The search; its `attention` decides whether alignment and attention are returned.
     pub search: SearchOptions,
@@ -39,11 +41,19 @@ pub struct TranslateOptions {
     pub batch_size: usize,
     /// Whether each `<unk>` becomes the source word with the largest weight.
     pub replace_unk: bool,
+    /// Whether the list is sorted by minimum Bayes risk: by the mean chrF of each translation against all of the list. It
+    /// then is the score of each.
+    pub minimum_bayes_risk: bool,
 }
 
 impl Default for TranslateOptions {
     fn default() -> Self {
-        Self { search: SearchOptions::default(), batch_size: 16, replace_unk: false }
+        Self {
+            search: SearchOptions::default(),
+            batch_size: 16,
+            replace_unk: false,
+            minimum_bayes_risk: false,
+        }
     }
 }
 
@@ -126,24 +136,30 @@ impl Translator {
     /// As [`Decoding::search`], with sentences counted in `lines`; [`DecodeError::NoAttention`] where words shall be
     /// copied and the model has no attention.
     pub fn translate(&self, lines: &[&str], options: &TranslateOptions) -> Result<Vec<Translation>> {
-        self.translate_with(lines, options, None, None)
+        self.translate_with(lines, &[], options, Controls::default())
     }
 
-    /// As [`Translator::translate`], with a hook and a flag that ends the work; the hook counts sentences in its batch.
+    /// As [`Translator::translate`], with wishes for the lines (none, or one a line) and who looks on: a hook counts
+    /// sentences in its batch, an observer lines.
     ///
     /// # Errors
-    /// As [`Translator::translate`], and [`DecodeError::Cancelled`].
+    /// As [`Translator::translate`], and [`DecodeError::Options`] for a wish with unknown words.
     pub fn translate_with(
         &self,
         lines: &[&str],
+        wishes: &[Wish],
         options: &TranslateOptions,
-        hook: Option<&dyn AttentionHook>,
-        cancel: Option<&AtomicBool>,
+        controls: Controls,
     ) -> Result<Vec<Translation>> {
         self.check(options)?;
+        if !wishes.is_empty() && wishes.len() != lines.len() {
+            return Err(DecodeError::Unpaired { sources: lines.len(), targets: wishes.len() });
+        }
         let attention = options.search.attention || options.replace_unk;
-        let search = SearchOptions { attention, ..options.search };
-        let decoding = Decoding { hook, cancel, ..self.decoding() };
+        let search = SearchOptions { attention, ..options.search.clone() };
+        let mut requests =
+            wishes.iter().map(|wish| wish.request(&self.target)).collect::<Result<Vec<_>>>()?;
+        requests.resize(lines.len(), Request::default());
         let sources: Vec<Source<'_>> = lines.iter().map(|line| self.read(line)).collect();
         let mut order: Vec<usize> =
             (0..sources.len()).filter(|&line| !sources[line].ids.is_empty()).collect();
@@ -151,7 +167,12 @@ impl Translator {
         let mut found = vec![Vec::new(); sources.len()];
         for batch in order.chunks(options.batch_size) {
             let rows = Padded::from_sentences(batch.iter().map(|&line| sources[line].ids.as_slice()));
-            let lists = decoding.search(&rows, &search).map_err(|error| error.in_whole(batch))?;
+            let wanted: Vec<Request> = batch.iter().map(|&line| requests[line].clone()).collect();
+            let in_lines = controls.observer.map(|observer| InLines { observer, lines: batch });
+            let observer = in_lines.as_ref().map(|observer| observer as &dyn SearchObserver);
+            let decoding = Decoding { controls: Controls { observer, ..controls }, ..self.decoding() };
+            let lists =
+                decoding.search_with(&rows, &search, &wanted).map_err(|error| error.in_whole(batch))?;
             for (&line, list) in batch.iter().zip(lists) {
                 found[line] = list;
             }
@@ -246,8 +267,11 @@ impl Translator {
         if list.is_empty() {
             return Translation::blank(options.search.attention);
         }
-        let candidates =
+        let mut candidates: Vec<Candidate> =
             list.into_iter().map(|hypothesis| self.candidate(&source, hypothesis, options)).collect();
+        if options.minimum_bayes_risk {
+            sort_by_risk(&mut candidates);
+        }
         source.tokens.push(Token::control(EOS_TOKEN, source.line.len()));
         Translation { source: source.tokens, cut_from: source.cut_from, candidates }
     }
@@ -270,6 +294,19 @@ impl Translator {
             hypothesis.attention_scores = None;
         }
         Candidate { text: self.target.detokenize(&tokens), tokens, alignment, hypothesis }
+    }
+}
+
+/// Tells an observer the number of the line, not the one in the batch.
+struct InLines<'a> {
+    observer: &'a dyn SearchObserver,
+    lines: &'a [usize],
+}
+
+impl SearchObserver for InLines<'_> {
+    fn step(&self, step: &SearchStep) {
+        let sentence = self.lines.get(step.sentence).copied().unwrap_or(step.sentence);
+        self.observer.step(&SearchStep { sentence, ..step.clone() });
     }
 }
 

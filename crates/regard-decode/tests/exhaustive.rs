@@ -52,8 +52,8 @@ proptest! {
             n_best,
             max_length: MaxLength::Fixed(most),
             length_penalty: penalty,
-            attention: false,
             allow_unk: false,
+            ..SearchOptions::default()
         };
         let found = model.search(&[SOURCE[..3].to_vec()], &options).unwrap().remove(0);
         let found: Vec<_> = found.into_iter().map(|hypothesis| (hypothesis.score, hypothesis.tokens)).collect();

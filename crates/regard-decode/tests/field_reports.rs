@@ -61,7 +61,8 @@ fn p02_blank_lines_keep_their_place_and_stay_blank() {
     let many: Vec<&str> =
         (0..1300).map(|line| if line % 4 == 3 { "" } else { ["a", "b c", "d e a b"][line % 3] }).collect();
     for batch_size in [1, 16, 1024] {
-        let options = TranslateOptions { batch_size, search: SearchOptions::greedy(), replace_unk: false };
+        let options =
+            TranslateOptions { batch_size, search: SearchOptions::greedy(), ..TranslateOptions::default() };
         let translations = translator.translate(&many, &options).unwrap();
         assert!(translations.iter().zip(&many).all(|(found, line)| found.text() == *line));
         assert_eq!(translations.len(), many.len());
@@ -91,7 +92,17 @@ fn p04_the_same_line_gives_the_same_translation() {
     let run = |lines: &[&str], batch_size| {
         let search =
             SearchOptions { n_best: 5, max_length: MaxLength::Fixed(15), ..SearchOptions::default() };
-        translator.translate(lines, &TranslateOptions { search, batch_size, replace_unk: true }).unwrap()
+        translator
+            .translate(
+                lines,
+                &TranslateOptions {
+                    search: search.clone(),
+                    batch_size,
+                    replace_unk: true,
+                    ..TranslateOptions::default()
+                },
+            )
+            .unwrap()
     };
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     let expected = run(&lines, 1);

@@ -2,12 +2,12 @@
 
 mod common;
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
 use common::{FakeModel, table, target_row};
 use proptest::prelude::*;
-use regard_decode::{DecodeError, Decoding, LengthPenalty, MaxLength, SearchOptions};
+use regard_decode::{Controls, DecodeError, Decoding, LengthPenalty, MaxLength, SearchOptions};
 use regard_tensor::Threads;
 use regard_text::Padded;
 use regard_text::special_tokens::{BOS, EOS, PAD, UNK};
@@ -29,6 +29,7 @@ fn options() -> impl Strategy<Value = SearchOptions> {
             length_penalty,
             attention: true,
             allow_unk,
+            ..SearchOptions::default()
         },
     )
 }
@@ -126,13 +127,29 @@ fn a_source_that_is_done_costs_no_more_rows() {
 }
 
 #[test]
-fn a_raised_flag_ends_the_search() {
-    let (model, threads, flag) = (FakeModel::random(9, 1), Threads::single(), AtomicBool::new(true));
-    let decoding = Decoding { cancel: Some(&flag), ..model.decoding(&threads) };
-    let source = Padded::from_sentences([[4_u32].as_slice()].into_iter());
-    assert!(matches!(decoding.search(&source, &SearchOptions::default()), Err(DecodeError::Cancelled)));
+fn a_search_that_is_stopped_has_the_best_so_far() {
+    let (model, threads) = (FakeModel::random(9, 1), Threads::single());
+    let source = Padded::from_sentences([[4_u32, 5, 6].as_slice()].into_iter());
+    let never_ends = SearchOptions { suppressed: vec![EOS], ..SearchOptions::default() };
+    for wanted in 0..4 {
+        let asked = AtomicUsize::new(0);
+        let stop = || asked.fetch_add(1, Relaxed) >= wanted;
+        let controls = Controls { stop: Some(&stop), ..Controls::default() };
+        let decoding = Decoding { controls, ..model.decoding(&threads) };
+        // The best so far: what the same search cut at that length would give.
+        let found = decoding.search(&source, &never_ends).unwrap().remove(0).remove(0);
+        assert_eq!((found.tokens.len(), found.finished), (wanted, false));
+        if wanted > 0 {
+            let cut = SearchOptions { max_length: MaxLength::Fixed(wanted), ..never_ends.clone() };
+            assert_eq!(found, model.search(&[vec![4, 5, 6]], &cut).unwrap().remove(0).remove(0));
+        }
+    }
+    let steps = model.steps.load(Relaxed);
+    let stop = || true;
+    let controls = Controls { stop: Some(&stop), ..Controls::default() };
+    let decoding = Decoding { controls, ..model.decoding(&threads) };
     assert!(matches!(decoding.score(&source, &source, false), Err(DecodeError::Cancelled)));
-    assert_eq!(model.steps.load(Relaxed), 0);
+    assert_eq!(model.steps.load(Relaxed), steps);
 }
 
 #[test]

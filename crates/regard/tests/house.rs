@@ -14,7 +14,7 @@ const ARROWS: [(&str, &[&str]); 8] = [
     ("regard-look", &[]),
     ("regard-model", &["regard-tensor", "regard-text"]),
     ("regard-train", &["regard-tensor", "regard-text", "regard-model"]),
-    ("regard-decode", &["regard-tensor", "regard-text", "regard-model"]),
+    ("regard-decode", &["regard-tensor", "regard-text", "regard-model", "regard-eval"]),
     (
         "regard",
         &[

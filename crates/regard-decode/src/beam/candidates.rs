@@ -1,6 +1,6 @@
 //! The best continuations of a beam.
 
-use regard_text::special_tokens::{BOS, PAD, UNK};
+use crate::observer::{Considered, Fate};
 
 /// A path and the token that would continue it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,11 +15,17 @@ pub(super) struct Candidate {
     pub(super) log_prob: f32,
 }
 
+impl Candidate {
+    pub(super) fn considered(&self, fate: Fate) -> Considered {
+        let Self { sum, parent, token, log_prob } = *self;
+        Considered { parent, token, log_prob, sum, fate }
+    }
+}
+
 /// The `capacity` best candidates by sum; among equal sums the earlier parent, then the smaller token, is better.
 #[derive(Debug)]
 pub(super) struct Candidates {
     capacity: usize,
-    allow_unk: bool,
     best: Vec<Candidate>,
 }
 
@@ -27,12 +33,19 @@ pub(super) struct Candidates {
 const BLOCK: usize = 256;
 
 impl Candidates {
-    pub(super) fn new(capacity: usize, allow_unk: bool) -> Self {
-        Self { capacity, allow_unk, best: Vec::new() }
+    pub(super) fn new(capacity: usize) -> Self {
+        Self { capacity, best: Vec::new() }
     }
 
-    /// Offers every continuation of a path. Parents must come in order; what is impossible (log p = -∞) is not taken.
-    pub(super) fn offer(&mut self, parent: usize, sum: f64, log_probs: &[f32]) {
+    /// Offers every continuation of a path that is allowed. Parents must come in order; what is impossible (log p = -∞) is
+    /// not taken.
+    pub(super) fn offer(
+        &mut self,
+        parent: usize,
+        sum: f64,
+        log_probs: &[f32],
+        allowed: impl Fn(u32) -> bool,
+    ) {
         for (block, values) in log_probs.chunks(BLOCK).enumerate() {
             if sum + f64::from(largest(values)) <= self.bar() {
                 continue;
@@ -40,7 +53,7 @@ impl Candidates {
             for (token, &log_prob) in (block * BLOCK..).zip(values) {
                 let candidate =
                     Candidate { sum: sum + f64::from(log_prob), parent, token: token as u32, log_prob };
-                if candidate.sum > self.bar() && self.may_write(candidate.token) {
+                if candidate.sum > self.bar() && allowed(candidate.token) {
                     self.insert(candidate);
                 }
             }
@@ -50,11 +63,6 @@ impl Candidates {
     /// The candidates, best first.
     pub(super) fn into_vec(self) -> Vec<Candidate> {
         self.best
-    }
-
-    /// Padding and the start symbol are never written.
-    fn may_write(&self, token: u32) -> bool {
-        token != PAD && token != BOS && (self.allow_unk || token != UNK)
     }
 
     /// What a sum must exceed. Candidates come in the order of ties, so an equal one is worse than those before it.
@@ -91,19 +99,23 @@ mod tests {
 
     use super::*;
 
+    fn writable(token: u32) -> bool {
+        token != 0 && token != 2
+    }
+
     #[test]
     fn ties_go_to_the_earlier_parent_then_to_the_smaller_token() {
-        let mut candidates = Candidates::new(3, true);
-        candidates.offer(0, -1.0, &[-0.1, -2.0, -0.1, -1.0, -1.0, -3.0]);
-        candidates.offer(1, -1.5, &[-0.1, -0.5, -0.1, -0.5, -0.25, -0.5]);
+        let mut candidates = Candidates::new(3);
+        candidates.offer(0, -1.0, &[-0.1, -2.0, -0.1, -1.0, -1.0, -3.0], writable);
+        candidates.offer(1, -1.5, &[-0.1, -0.5, -0.1, -0.5, -0.25, -0.5], writable);
         let found: Vec<_> = candidates.into_vec().iter().map(|c| (c.parent, c.token, c.sum)).collect();
         assert_eq!(found, [(1, 4, -1.75), (0, 3, -2.0), (0, 4, -2.0)]);
     }
 
     #[test]
-    fn control_symbols_and_impossible_tokens_are_not_taken() {
-        let mut candidates = Candidates::new(9, false);
-        candidates.offer(0, 0.0, &[-0.1, -0.1, -0.1, -4.0, f32::NEG_INFINITY, -5.0]);
+    fn what_is_forbidden_or_impossible_is_not_taken() {
+        let mut candidates = Candidates::new(9);
+        candidates.offer(0, 0.0, &[-0.1, -0.1, -0.1, -4.0, f32::NEG_INFINITY, -5.0], |token| token > 2);
         let tokens: Vec<_> = candidates.into_vec().iter().map(|c| c.token).collect();
         assert_eq!(tokens, [3, 5]);
     }
@@ -114,14 +126,14 @@ mod tests {
             rows in proptest::collection::vec(proptest::collection::vec(-40_i8..0, 700), 1..4),
             capacity in 1..30_usize,
         ) {
-            let mut candidates = Candidates::new(capacity, true);
+            let mut candidates = Candidates::new(capacity);
             let mut all = Vec::new();
             for (parent, row) in rows.iter().enumerate() {
                 let (sum, row): (f64, Vec<f32>) =
                     (-(parent as f64), row.iter().map(|&value| f32::from(value) / 4.0).collect());
-                candidates.offer(parent, sum, &row);
-                let writable = row.iter().enumerate().filter(|&(token, _)| token != 0 && token != 2);
-                all.extend(writable.map(|(token, &p)| (sum + f64::from(p), parent, token as u32)));
+                candidates.offer(parent, sum, &row, writable);
+                let allowed = row.iter().enumerate().filter(|&(token, _)| writable(token as u32));
+                all.extend(allowed.map(|(token, &p)| (sum + f64::from(p), parent, token as u32)));
             }
             all.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
             all.truncate(capacity);

@@ -1,25 +1,25 @@
 //! The hypotheses that have ended, and whether anything can still beat them.
 
 use crate::hypothesis::Hypothesis;
-use crate::length_penalty::LengthPenalty;
 use crate::path::Path;
+use crate::scoring::Scoring;
 
 /// The `n_best` best finished hypotheses, best first; of two equal ones the one that ended first is better.
 #[derive(Debug)]
 pub(super) struct Finished {
     n_best: usize,
-    penalty: LengthPenalty,
+    scoring: Scoring,
     list: Vec<Hypothesis>,
 }
 
 impl Finished {
-    pub(super) fn new(n_best: usize, penalty: LengthPenalty) -> Self {
-        Self { n_best, penalty, list: Vec::new() }
+    pub(super) fn new(n_best: usize, scoring: Scoring) -> Self {
+        Self { n_best, scoring, list: Vec::new() }
     }
 
     /// Adds a path that wrote its end symbol.
     pub(super) fn add(&mut self, path: Path) {
-        let hypothesis = Hypothesis::from_path(path, &self.penalty);
+        let hypothesis = Hypothesis::from_path(path, &self.scoring);
         let place = self.list.partition_point(|other| other.score >= hypothesis.score);
         if place < self.n_best {
             self.list.insert(place, hypothesis);
@@ -31,10 +31,7 @@ impl Finished {
     /// most favourable one up to `max_length`.
     pub(super) fn is_settled(&self, living: &[Path], max_length: usize) -> bool {
         let Some(last) = self.list.get(self.n_best - 1) else { return false };
-        living.iter().all(|path| {
-            let least = path.tokens.len() + 1;
-            self.penalty.best_attainable(path.log_prob, least, max_length) <= last.score
-        })
+        living.iter().all(|path| self.scoring.best_attainable(path, max_length) <= last.score)
     }
 
     /// The list; where nothing ended, what was cut instead, all of one length and best first.
@@ -42,6 +39,6 @@ impl Finished {
         if !self.list.is_empty() {
             return self.list;
         }
-        cut.into_iter().take(self.n_best).map(|path| Hypothesis::from_path(path, &self.penalty)).collect()
+        cut.into_iter().take(self.n_best).map(|path| Hypothesis::from_path(path, &self.scoring)).collect()
     }
 }

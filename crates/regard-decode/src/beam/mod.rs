@@ -4,27 +4,39 @@
 //! the beam for the finished list; the others live on. So a beam of one is greedy search, and no sentence knows of any
 //! other.
 
+mod banks;
 mod candidates;
 mod finished;
+mod wishes;
 
 use regard_model::StepOutput;
 use regard_text::special_tokens::EOS;
 
 use crate::error::{DecodeError, Result};
 use crate::hypothesis::Hypothesis;
+use crate::observer::{Considered, Fate};
 use crate::options::SearchOptions;
 use crate::path::{Path, attention_row};
-use candidates::Candidates;
+use crate::request::Request;
+use crate::rules::Rules;
+use crate::scoring::Scoring;
+use candidates::{Candidate, Candidates};
 use finished::Finished;
+use wishes::{Fulfilled, Wishes};
 
 /// The living and the finished hypotheses of a sentence.
 #[derive(Debug)]
 pub(crate) struct Beam {
     /// Which sentence of the batch.
-    pub(crate) sentence: usize,
+    sentence: usize,
     /// The paths that go on, best first. None: the search of this sentence is over.
-    pub(crate) living: Vec<Path>,
-    options: SearchOptions,
+    living: Vec<Path>,
+    /// How far each of them is with the wishes.
+    fulfilled: Vec<Fulfilled>,
+    rules: Rules,
+    wishes: Wishes,
+    /// The paths that it holds.
+    width: usize,
     /// Source positions, the end symbol included.
     positions: usize,
     max_length: usize,
@@ -35,58 +47,116 @@ pub(crate) struct Beam {
 
 impl Beam {
     /// The beam before the first step.
-    pub(crate) fn new(sentence: usize, positions: usize, options: &SearchOptions) -> Self {
+    pub(crate) fn new(sentence: usize, positions: usize, options: &SearchOptions, request: &Request) -> Self {
         Self {
             sentence,
-            living: vec![Path::new(options.attention)],
-            options: *options,
+            living: vec![Path::new(options.looks())],
+            fulfilled: vec![Fulfilled::default()],
+            rules: Rules::new(options, request),
+            wishes: Wishes::new(&request.include),
+            width: options.beam_size,
             positions,
             max_length: options.max_length.tokens(positions.saturating_sub(1)),
-            finished: Finished::new(options.n_best, options.length_penalty),
+            finished: Finished::new(options.n_best, Scoring::new(options)),
             cut: Vec::new(),
         }
     }
 
+    /// The paths that go on, best first; none where the search is over.
+    pub(crate) fn living(&self) -> &[Path] {
+        &self.living
+    }
+
     /// Takes one step, of which this beam's rows begin at `first_row`, and returns the row that each living path
-    /// continues.
-    pub(crate) fn advance(&mut self, output: &StepOutput, first_row: usize) -> Result<Vec<usize>> {
-        let mut candidates = Candidates::new(self.options.beam_size, self.options.allow_unk);
+    /// continues. What was considered goes to `considered`, and as many candidates that come after them.
+    pub(crate) fn advance(
+        &mut self,
+        output: &StepOutput,
+        first_row: usize,
+        mut considered: Option<&mut Vec<Considered>>,
+    ) -> Result<Vec<usize>> {
+        let mut candidates = self.candidates(output, first_row, considered.is_some())?;
+        if candidates.is_empty() {
+            self.stop();
+            return Ok(Vec::new());
+        }
+        let dropped = candidates.split_off(self.width.min(candidates.len()));
+        let (mut living, mut fulfilled, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+        for candidate in &candidates {
+            let row = first_row + candidate.parent;
+            let mut path = self.living[candidate.parent].clone();
+            path.push(candidate.token, candidate.log_prob, attention_row(output, row, self.positions));
+            let ends = candidate.token == EOS;
+            if let Some(considered) = &mut considered {
+                considered.push(candidate.considered(if ends { Fate::Ended } else { Fate::Lives }));
+            }
+            if ends {
+                self.finished.add(path);
+            } else {
+                living.push(path);
+                fulfilled.push(self.wishes.after(&self.fulfilled[candidate.parent], candidate.token));
+                rows.push(row);
+            }
+        }
+        if let Some(considered) = &mut considered {
+            considered.extend(dropped.iter().map(|candidate| candidate.considered(Fate::Dropped)));
+        }
+        (self.living, self.fulfilled) = (living, fulfilled);
+        let at_limit = self.living.first().is_some_and(|path| path.tokens.len() >= self.max_length);
+        if at_limit || self.finished.is_settled(&self.living, self.max_length) {
+            self.stop();
+            rows.clear();
+        }
+        Ok(rows)
+    }
+
+    /// The best continuations, best first: as many as the beam holds, and where `more` is wanted as many again.
+    fn candidates(&self, output: &StepOutput, first_row: usize, more: bool) -> Result<Vec<Candidate>> {
+        let mut best = Candidates::new(if more { 2 * self.width } else { self.width });
+        let mut helpful = Vec::new();
         for (parent, path) in self.living.iter().enumerate() {
             let log_probs = output.log_probs.row(first_row + parent);
             // One bad number makes the whole softmax bad, so the first tells.
             if log_probs.first().is_some_and(|value| value.is_nan()) {
                 return Err(DecodeError::NotANumber { sentence: self.sentence, position: path.tokens.len() });
             }
-            candidates.offer(parent, path.log_prob, log_probs);
-        }
-        let candidates = candidates.into_vec();
-        if candidates.is_empty() {
-            self.cut = std::mem::take(&mut self.living);
-            return Ok(Vec::new());
-        }
-        let (mut living, mut rows) = (Vec::new(), Vec::new());
-        for candidate in candidates {
-            let row = first_row + candidate.parent;
-            let mut path = self.living[candidate.parent].clone();
-            path.push(candidate.token, candidate.log_prob, attention_row(output, row, self.positions));
-            if candidate.token == EOS {
-                self.finished.add(path);
-            } else {
-                living.push(path);
-                rows.push(row);
+            if let Some(forced) = self.rules.forced(path.tokens.len()) {
+                best.offer(parent, path.log_prob, log_probs, |token| token == forced);
+                continue;
+            }
+            let fulfilled = &self.fulfilled[parent];
+            let may_end = self.wishes.met(fulfilled) == self.wishes.tokens();
+            let forbidden = self.rules.after(&path.tokens, may_end);
+            best.offer(parent, path.log_prob, log_probs, |token| forbidden.allows(token));
+            for token in self.wishes.next(fulfilled).into_iter().filter(|&token| forbidden.allows(token)) {
+                let log_prob = log_probs.get(token as usize).copied().unwrap_or(f32::NEG_INFINITY);
+                if log_prob > f32::NEG_INFINITY {
+                    let sum = path.log_prob + f64::from(log_prob);
+                    helpful.push(Candidate { sum, parent, token, log_prob });
+                }
             }
         }
-        self.living = living;
-        let at_limit = self.living.first().is_some_and(|path| path.tokens.len() >= self.max_length);
-        if at_limit || self.finished.is_settled(&self.living, self.max_length) {
-            self.cut = std::mem::take(&mut self.living);
-            rows.clear();
+        let best = best.into_vec();
+        if self.wishes.is_empty() {
+            return Ok(best);
         }
-        Ok(rows)
+        let met = |candidate: &Candidate| {
+            self.wishes.met(&self.wishes.after(&self.fulfilled[candidate.parent], candidate.token))
+        };
+        let all = best.into_iter().chain(helpful).map(|candidate| (met(&candidate), candidate));
+        Ok(banks::allot(all.collect(), self.width, self.wishes.tokens()))
+    }
+
+    /// Ends the search: what lives is cut.
+    pub(crate) fn stop(&mut self) {
+        self.cut = std::mem::take(&mut self.living);
     }
 
     /// The result, best first.
-    pub(crate) fn into_hypotheses(self) -> Vec<Hypothesis> {
+    pub(crate) fn into_hypotheses(mut self) -> Vec<Hypothesis> {
+        if !self.living.is_empty() {
+            self.stop();
+        }
         self.finished.or_cut(self.cut)
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use regard_decode::{Decoding, SearchOptions, TranslateOptions, Translator};
+use regard_decode::{Controls, Decoding, SearchOptions, TranslateOptions, Translator};
 use regard_look::{Block, Colour, Heatmap, HeatmapOptions, Report, Section};
 use regard_look::{heatmap_png, heatmap_svg, heatmap_terminal};
 use regard_model::{AttentionHook, AttentionSite, SiteKind, Temperature};
@@ -15,9 +15,9 @@ use serde::Serialize;
 
 use super::failure::WrongCall;
 use super::output::{print, print_json, write};
+use super::search_args::SearchArgs;
 use super::settings::Settings;
 use super::text_options::TextOptions;
-use super::translate::SearchArgs;
 
 /// Where a model looks while it translates one sentence: one row a target token, one column a source token.
 ///
@@ -137,9 +137,9 @@ pub(super) fn run(args: &LookArgs) -> Result<()> {
 
 /// The model's own translation.
 fn free(args: &LookArgs, translator: &Translator, hook: Option<&dyn AttentionHook>) -> Result<Seen> {
-    let search = SearchOptions { attention: true, ..args.search.options() };
+    let search = SearchOptions { attention: true, ..args.search.options(translator.target())? };
     let options = TranslateOptions { search, ..TranslateOptions::default() };
-    let mut translations = translator.translate_with(&[args.text.as_str()], &options, hook, None)?;
+    let mut translations = translator.translate_with(&[args.text.as_str()], &[], &options, controls(hook))?;
     let translation = translations.pop().context("no translation")?;
     if let Some(tokens) = translation.cut_from {
         args.settings.say_cut(1, tokens);
@@ -154,6 +154,10 @@ fn free(args: &LookArgs, translator: &Translator, hook: Option<&dyn AttentionHoo
     })
 }
 
+fn controls(hook: Option<&dyn AttentionHook>) -> Controls<'_> {
+    Controls { hook, ..Controls::default() }
+}
+
 /// A given translation.
 fn forced(
     args: &LookArgs,
@@ -162,7 +166,7 @@ fn forced(
     hook: Option<&dyn AttentionHook>,
 ) -> Result<Seen> {
     let (source, target_side) = (translator.source(), translator.target());
-    let decoding = Decoding { hook, ..translator.decoding() };
+    let decoding = Decoding { controls: controls(hook), ..translator.decoding() };
     let rows = |ids: Vec<u32>| Padded::from_sentences(std::iter::once(ids.as_slice()));
     let source_tokens: Vec<String> =
         translator.tokenize(&args.text).into_iter().map(|token| token.text).collect();
@@ -183,7 +187,7 @@ fn forced(
 }
 
 fn without_attention(args: &LookArgs, translator: &Translator) -> Result<()> {
-    let search = args.search.options();
+    let search = args.search.options(translator.target())?;
     let options = TranslateOptions { search, ..TranslateOptions::default() };
     let translations = translator.translate(&[args.text.as_str()], &options)?;
     let text = translations.first().map_or("", |translation| translation.text());

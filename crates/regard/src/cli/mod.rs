@@ -15,11 +15,14 @@ mod pipelines;
 mod progress;
 mod progress_bar;
 mod score;
+mod search_args;
 mod settings;
 mod text_options;
 mod tokenizer;
 mod train;
 mod translate;
+mod translate_trace;
+mod translate_wishes;
 mod validators;
 
 use std::ffi::OsString;

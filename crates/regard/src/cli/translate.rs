@@ -4,15 +4,20 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use regard_decode::{Candidate, LengthPenalty, MaxLength, SearchOptions, TranslateOptions, Translation};
-use regard_decode::{pharaoh, soft_alignment};
+use regard_decode::{
+    Candidate, Controls, SearchObserver, SearchOptions, TranslateOptions, Translation, pharaoh,
+    soft_alignment,
+};
 use serde::Serialize;
 
 use super::failure::WrongCall;
 use super::input::Windows;
 use super::output::{Output, check_apart};
+use super::search_args::SearchArgs;
 use super::settings::Settings;
 use super::text_options::TextOptions;
+use super::translate_trace::{StepRecord, Trace};
+use super::translate_wishes::Wishes;
 
 /// Translate lines.
 ///
@@ -35,6 +40,30 @@ pub(super) struct TranslateArgs {
     /// Sentences that are searched together; it changes the speed only
     #[arg(long, default_value_t = 16, value_name = "N")]
     batch_size: usize,
+    /// Put the source word with the strongest weight in the place of each unknown word
+    #[arg(long)]
+    replace_unk: bool,
+    /// Sort the list by the mean chrF of each translation with the others (minimum Bayes risk), and print it as the score
+    #[arg(long)]
+    minimum_bayes_risk: bool,
+    /// A line for each input line: the translation begins with it
+    #[arg(long, value_name = "FILE")]
+    prefix: Option<PathBuf>,
+    /// A JSON object for each input line, {"include": ["PHRASE", …], "exclude": ["PHRASE", …]}: what the translation must
+    /// and must not hold
+    #[arg(long, value_name = "FILE")]
+    constraints: Option<PathBuf>,
+    #[command(flatten)]
+    shown: ShownArgs,
+    #[command(flatten)]
+    text: TextOptions,
+    #[command(flatten)]
+    settings: Settings,
+}
+
+/// What is written of a translation.
+#[derive(Args)]
+struct ShownArgs {
     /// How results are written [default: text, moses for several translations]
     #[arg(long, value_enum)]
     format: Option<Format>,
@@ -44,39 +73,9 @@ pub(super) struct TranslateArgs {
     /// With jsonl: all attention weights
     #[arg(long)]
     attention: bool,
-    /// Put the source word with the strongest weight in the place of each unknown word
+    /// With jsonl: every step of the search, what was considered and what became of it
     #[arg(long)]
-    replace_unk: bool,
-    #[command(flatten)]
-    text: TextOptions,
-    #[command(flatten)]
-    settings: Settings,
-}
-
-/// Options of the search, shared by the commands that search.
-#[derive(Args, Clone)]
-pub(super) struct SearchArgs {
-    /// Hypotheses kept at each step; 1 is greedy search
-    #[arg(long, default_value_t = 5, value_name = "N")]
-    beam_size: usize,
-    /// Target tokens after which a translation is cut [default: 2 × source + 20]
-    #[arg(long, value_name = "N")]
-    max_length: Option<usize>,
-    /// How finished translations of n tokens (end symbol included) compare: none: Σ log p; average: Σ log p / n^α;
-    /// gnmt: Σ log p / ((5+n)/6)^α; marian: Σ log p / n^α. A larger α favours longer translations, 0 is neutral.
-    #[arg(long, value_enum, default_value = "average")]
-    length_penalty: Penalty,
-    /// α of the length penalty [default: 1, for gnmt 0.6]
-    #[arg(long, value_name = "A")]
-    alpha: Option<f64>,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Penalty {
-    None,
-    Average,
-    Gnmt,
-    Marian,
+    trace: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
@@ -93,72 +92,73 @@ enum AlignmentKind {
     Soft,
 }
 
-impl SearchArgs {
-    pub(super) fn options(&self) -> SearchOptions {
-        let alpha =
-            self.alpha.unwrap_or(if matches!(self.length_penalty, Penalty::Gnmt) { 0.6 } else { 1.0 });
-        SearchOptions {
-            beam_size: self.beam_size,
-            max_length: self.max_length.map_or(MaxLength::FromSource, MaxLength::Fixed),
-            length_penalty: match self.length_penalty {
-                Penalty::None => LengthPenalty::None,
-                Penalty::Average => LengthPenalty::Average { alpha },
-                Penalty::Gnmt => LengthPenalty::Gnmt { alpha },
-                Penalty::Marian => LengthPenalty::Marian { alpha, word_penalty: 0.0 },
-            },
-            ..SearchOptions::default()
-        }
-    }
-}
-
 pub(super) fn run(args: &TranslateArgs) -> Result<()> {
-    let format = args.format.unwrap_or(if args.n_best > 1 { Format::Moses } else { Format::Text });
+    let format = args.shown.format.unwrap_or(if args.n_best > 1 { Format::Moses } else { Format::Text });
     if format == Format::Text && args.n_best > 1 {
         let message =
             "--format text has one line for each input line; use --format moses or jsonl with --n-best";
         return Err(WrongCall(message.to_owned()).into());
     }
-    if args.attention && format != Format::Jsonl {
+    if args.shown.attention && format != Format::Jsonl {
         return Err(WrongCall(
             "--attention needs --format jsonl; --alignment soft writes weights as text".to_owned(),
         )
         .into());
     }
-    if format == Format::Jsonl && args.alignment == AlignmentKind::Soft {
+    if format == Format::Jsonl && args.shown.alignment == AlignmentKind::Soft {
         return Err(WrongCall(
             "--alignment soft is for text; with --format jsonl use --attention".to_owned(),
         )
         .into());
     }
+    if args.shown.trace && format != Format::Jsonl {
+        return Err(WrongCall("--trace needs --format jsonl".to_owned()).into());
+    }
+    check_apart(args.input.as_ref(), args.output.as_ref())?;
+    let translator = args.settings.translator(&args.model, &args.text)?;
     let search = SearchOptions {
         n_best: args.n_best,
-        attention: args.attention || args.alignment != AlignmentKind::None,
-        ..args.search.options()
+        attention: args.shown.attention || args.shown.alignment != AlignmentKind::None,
+        ..args.search.options(translator.target())?
     };
     search.check()?;
-    check_apart(args.input.as_ref(), args.output.as_ref())?;
-    let options = TranslateOptions { search, batch_size: args.batch_size, replace_unk: args.replace_unk };
-    let translator = args.settings.translator(&args.model, &args.text)?;
+    let options = TranslateOptions {
+        search,
+        batch_size: args.batch_size,
+        replace_unk: args.replace_unk,
+        minimum_bayes_risk: args.minimum_bayes_risk,
+    };
     let mut input = Windows::open(args.input.as_ref())?;
+    let mut wishes = Wishes::open(args.prefix.as_ref(), args.constraints.as_ref())?;
     let mut output = Output::open(args.output.as_ref())?;
     let window = args.batch_size.saturating_mul(64).clamp(1, 1024);
     let mut done = 0;
     loop {
         let lines = input.next(window)?;
         if lines.is_empty() {
+            wishes.finish()?;
             return output.finish();
         }
         let texts: Vec<&str> = lines.iter().map(String::as_str).collect();
-        for (index, translation) in translator.translate(&texts, &options)?.iter().enumerate() {
+        let wished = wishes.next(texts.len())?;
+        let trace = Trace::default();
+        let observer = args.shown.trace.then_some(&trace as &dyn SearchObserver);
+        let controls = Controls { observer, ..Controls::default() };
+        let translations = translator.translate_with(&texts, &wished, &options, controls)?;
+        let mut traces = trace.into_records(texts.len(), translator.target()).into_iter();
+        for (index, translation) in translations.iter().enumerate() {
             let id = done + index;
             if let Some(tokens) = translation.cut_from {
                 args.settings.say_cut(id + 1, tokens);
             }
+            let steps = traces.next().filter(|_| args.shown.trace);
             let shown = Shown { id, source: texts[index], translation, args };
             match format {
                 Format::Text => output.line(&shown.text())?,
                 Format::Moses => shown.moses(&mut output)?,
-                Format::Jsonl => output.line(&serde_json::to_string(&shown.record())?)?,
+                Format::Jsonl => {
+                    output.line(&serde_json::to_string(&Record { trace: steps, ..shown.record() })?)?;
+                }
             }
         }
         output.flush()?;
@@ -180,6 +180,8 @@ struct Record<'a> {
     id: usize,
     source: &'a str,
     translations: Vec<CandidateRecord<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace: Option<Vec<StepRecord>>,
 }
 
 #[derive(Serialize)]
@@ -225,7 +227,7 @@ impl Shown<'_> {
     }
 
     fn alignment(&self, candidate: &Candidate) -> Option<String> {
-        match self.args.alignment {
+        match self.args.shown.alignment {
             AlignmentKind::None => None,
             AlignmentKind::Hard => candidate.alignment.as_deref().map(pharaoh),
             AlignmentKind::Soft => candidate.hypothesis.attention.as_deref().map(soft_alignment),
@@ -236,7 +238,7 @@ impl Shown<'_> {
         let source = &self.translation.source;
         let translations = self.translation.candidates.iter().map(|candidate| {
             let hypothesis = &candidate.hypothesis;
-            let attention = hypothesis.attention.as_deref().filter(|_| self.args.attention);
+            let attention = hypothesis.attention.as_deref().filter(|_| self.args.shown.attention);
             CandidateRecord {
                 text: &candidate.text,
                 tokens: &candidate.tokens,
@@ -252,6 +254,6 @@ impl Shown<'_> {
                     .map(|_| source.iter().map(|token| [token.range.start, token.range.end]).collect()),
             }
         });
-        Record { id: self.id, source: self.source, translations: translations.collect() }
+        Record { id: self.id, source: self.source, translations: translations.collect(), trace: None }
     }
 }
