@@ -84,11 +84,12 @@ impl<'a> Decoding<'a> {
         let tape = Tape::inference(self.threads);
         let run = Run { tape: &tape, hook: self.controls.hook, attention: options.looks() };
         let memory = self.model.encode(&run, source)?;
-        let sentences: Vec<usize> = (0..source.rows()).collect();
-        let mut state = self.model.start(&run, &memory, &sentences)?;
         let numbered = requests.iter().enumerate();
         let mut searches: Vec<Search> =
             numbered.map(|(sentence, request)| Search::new(sentence, source, options, request)).collect();
+        let (_, first_rows) = next_input(&searches);
+        let sentences: Vec<usize> = first_rows.iter().map(|row| row.sentence).collect();
+        let mut state = self.model.start(&run, &memory, &sentences)?;
         loop {
             let (tokens, rows) = next_input(&searches);
             if rows.is_empty() || self.is_stopped() {

@@ -77,6 +77,11 @@ impl FakeModel {
         (self.log_probs)(source, prefix)
     }
 
+    /// Where it looks.
+    pub fn look(&self, source: &[u32], prefix: &[u32]) -> Vec<f32> {
+        self.look.as_ref().map_or_else(Vec::new, |look| look(source, prefix))
+    }
+
     /// Searches sentences without their end symbols.
     pub fn search(
         &self,
