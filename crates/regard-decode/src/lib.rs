@@ -56,7 +56,7 @@ mod search;
 mod translation;
 mod translator;
 
-pub use alignment::{hard_alignment, pharaoh, soft_alignment};
+pub use alignment::{hard_alignment, pharaoh, soft_alignment, word_alignment, word_attention};
 pub use error::{DecodeError, Result};
 pub use hypothesis::Hypothesis;
 pub use length_penalty::LengthPenalty;

@@ -53,6 +53,13 @@ impl Translation {
         self.source.iter().map(|token| token.text.clone()).collect()
     }
 
+    /// The word of each source token, the end symbol left out.
+    #[must_use]
+    pub fn source_words(&self) -> Vec<Option<usize>> {
+        let tokens = self.source.split_last().map_or(&[][..], |(_end, tokens)| tokens);
+        tokens.iter().map(|token| token.word).collect()
+    }
+
     /// The text of the best translation.
     #[must_use]
     pub fn text(&self) -> &str {

@@ -1,5 +1,7 @@
 //! Rules and wishes against a list of everything that can be written.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use std::sync::Mutex;

@@ -194,6 +194,33 @@ impl Pipeline {
         self.tokenizer.tokenize_with_ranges(&prepared.text).into_iter().map(token).collect()
     }
 
+    /// The word that each token of an output belongs to, from 0, counted as in [`Token::word`]; none for tags.
+    ///
+    /// ```
+    /// use regard_text::{Bpe, Normalizer, Pipeline, Tokenizer};
+    /// let bpe = Tokenizer::Bpe(Bpe::from_merges(Vec::new()));
+    /// let pipeline = Pipeline::build(Normalizer::None, bpe, ["le chat"], None, 1);
+    /// let tokens = pipeline.tokenize("le chat");
+    /// assert_eq!(pipeline.words_of(&tokens), [0, 0, 1, 1, 1, 1].map(Some));
+    /// ```
+    #[must_use]
+    pub fn words_of(&self, tokens: &[impl AsRef<str>]) -> Vec<Option<usize>> {
+        let is_tag = |token: &str| self.tags.iter().any(|tag| tag == token);
+        let mut text: Vec<&str> = Vec::with_capacity(tokens.len());
+        let mut words = Vec::with_capacity(tokens.len());
+        for token in tokens.iter().map(AsRef::as_ref) {
+            if is_tag(token) {
+                words.push(None);
+                continue;
+            }
+            text.push(typed::unescape(token, &self.tags));
+            // How many words there are up to here; a mark of a space before the first one begins none.
+            let until = self.tokenizer.detokenize(&text).split_whitespace().count();
+            words.push(Some(until.saturating_sub(1)));
+        }
+        words
+    }
+
     /// The ids of tokens, without BOS and EOS. Unknown tokens, and control symbols, become [`UNK`].
     #[must_use]
     pub fn ids(&self, tokens: &[impl AsRef<str>]) -> Vec<u32> {

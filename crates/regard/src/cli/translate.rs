@@ -8,6 +8,7 @@ use regard_decode::{
     Candidate, Controls, SearchObserver, SearchOptions, TranslateOptions, Translation, pharaoh,
     soft_alignment,
 };
+use regard_text::Pipeline;
 use serde::Serialize;
 
 use super::failure::WrongCall;
@@ -70,6 +71,9 @@ struct ShownArgs {
     /// Links between source and target tokens: the strongest weight of each row, or all weights
     #[arg(long, value_enum, default_value = "none")]
     alignment: AlignmentKind,
+    /// What the links are between: the model's tokens, or words, each having the links of its tokens
+    #[arg(long, value_enum, default_value = "token")]
+    alignment_unit: Unit,
     /// With jsonl: all attention weights
     #[arg(long)]
     attention: bool,
@@ -83,6 +87,12 @@ enum Format {
     Text,
     Moses,
     Jsonl,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Unit {
+    Token,
+    Word,
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
@@ -152,7 +162,8 @@ pub(super) fn run(args: &TranslateArgs) -> Result<()> {
                 args.settings.say_cut(id + 1, tokens);
             }
             let steps = traces.next().filter(|_| args.shown.trace);
-            let shown = Shown { id, source: texts[index], translation, args };
+            let target = translator.target();
+            let shown = Shown { id, source: texts[index], translation, target, args };
             match format {
                 Format::Text => output.line(&shown.text())?,
                 Format::Moses => shown.moses(&mut output)?,
@@ -171,6 +182,8 @@ struct Shown<'a> {
     id: usize,
     source: &'a str,
     translation: &'a Translation,
+    /// Wrote it.
+    target: &'a Pipeline,
     args: &'a TranslateArgs,
 }
 
@@ -194,7 +207,7 @@ struct CandidateRecord<'a> {
     finished: bool,
     token_log_probs: &'a [f32],
     #[serde(skip_serializing_if = "Option::is_none")]
-    alignment: Option<&'a [(usize, usize)]>,
+    alignment: Option<Vec<(usize, usize)>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     attention: Option<&'a [Vec<f32>]>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -229,9 +242,29 @@ impl Shown<'_> {
     fn alignment(&self, candidate: &Candidate) -> Option<String> {
         match self.args.shown.alignment {
             AlignmentKind::None => None,
-            AlignmentKind::Hard => candidate.alignment.as_deref().map(pharaoh),
-            AlignmentKind::Soft => candidate.hypothesis.attention.as_deref().map(soft_alignment),
+            AlignmentKind::Hard => self.links(candidate).map(|links| pharaoh(&links)),
+            AlignmentKind::Soft => {
+                let attention = candidate.hypothesis.attention.as_deref()?;
+                Some(match self.args.shown.alignment_unit {
+                    Unit::Token => soft_alignment(attention),
+                    Unit::Word => {
+                        let target = self.target.words_of(&candidate.tokens);
+                        soft_alignment(&word_attention(attention, &self.translation.source_words(), &target))
+                    }
+                })
+            }
         }
+    }
+
+    fn links(&self, candidate: &Candidate) -> Option<Vec<(usize, usize)>> {
+        let links = candidate.alignment.clone()?;
+        Some(match self.args.shown.alignment_unit {
+            Unit::Token => links,
+            Unit::Word => {
+                let target = self.target.words_of(&candidate.tokens);
+                word_alignment(&links, &self.translation.source_words(), &target)
+            }
+        })
     }
 
     fn record(&self) -> Record<'_> {
@@ -247,7 +280,7 @@ impl Shown<'_> {
                 length: hypothesis.length(),
                 finished: hypothesis.finished,
                 token_log_probs: &hypothesis.token_log_probs,
-                alignment: candidate.alignment.as_deref(),
+                alignment: self.links(candidate),
                 attention,
                 source_tokens: attention.map(|_| source.iter().map(|token| token.text.as_str()).collect()),
                 source_ranges: attention
