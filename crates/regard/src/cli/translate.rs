@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use regard_decode::{
     Candidate, Controls, SearchObserver, SearchOptions, TranslateOptions, Translation, pharaoh,
-    soft_alignment,
+    soft_alignment, word_alignment, word_attention,
 };
 use regard_text::Pipeline;
 use serde::Serialize;
