@@ -15,12 +15,12 @@ fn replace_with_digest(model: &str, name: &str, text: &str) {
 fn p12_doubled_and_reserved_entries() {
     let place = Place::new();
     let recipe = place.recipe();
-    // Text that holds the reserved names does not add them a second time.
+    // Text that holds the reserved names does not add them a second time: typed names are text, marked as such.
     let reserved = place.write("train.en", "<unk> <s> </s> cat dog cat </s>\nthe <pad> dog\n");
     fs::copy(&reserved, place.at("train.fr")).unwrap();
     train(&recipe, &place.at("run"), &["training.updates=1"]);
     let vocabulary = fs::read_to_string(place.at("run/target.vocab.txt")).unwrap();
-    assert_eq!(vocabulary, "<pad>\n<unk>\n<s>\n</s>\ncat\ndog\nthe\n");
+    assert_eq!(vocabulary, "<pad>\n<unk>\n<s>\n</s>\n\\</s>\ncat\ndog\n\\<pad>\n\\<s>\n\\<unk>\nthe\n");
     assert_eq!(translate(&place.at("run"), &[], "</s> cat\n").lines().count(), 1);
 
     // The report's vocabulary in a model.
