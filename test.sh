@@ -16,3 +16,5 @@ RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 # Without threads, memory maps or a clock: what a browser would need.
 cargo check --locked -p regard-decode --no-default-features
 cargo test --workspace --locked
+cargo clippy -p regard-text --features parquet --all-targets --locked -- -D warnings
+cargo test -p regard-text --features parquet --test formats --locked

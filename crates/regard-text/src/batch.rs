@@ -1,5 +1,7 @@
 //! Rows of ids → padded arrays.
 
+use crate::corpus::PairSource;
+use crate::error::TextError;
 use crate::special_tokens::{EOS, PAD};
 
 /// A sentence and its translation as ids, without BOS and EOS.
@@ -96,6 +98,20 @@ pub struct Batch {
 }
 
 impl Batch {
+    /// Reads the pairs with these indices.
+    ///
+    /// # Errors
+    /// Where a pair cannot be read.
+    ///
+    /// # Panics
+    /// If an index is not in `pairs`; those of a [`Sampler`](crate::Sampler) over the same pairs are.
+    pub fn read(pairs: &(impl PairSource + ?Sized), indices: &[u32]) -> Result<Self, TextError> {
+        let chosen = indices.iter().map(|&index| pairs.get(index as usize)).collect::<Result<Vec<_>, _>>()?;
+        let places = (0..chosen.len()).collect::<Vec<_>>();
+        let indices = indices.iter().map(|&index| index as usize).collect();
+        Ok(Self { indices, ..Self::collate(&chosen, &places) })
+    }
+
     /// Collects the pairs with these indices.
     ///
     /// # Panics

@@ -63,6 +63,25 @@ pub enum TextError {
         /// Columns in the line.
         found: usize,
     },
+    /// A line of JSON Lines or a row of a Parquet file that is not what it should be; with line 0, the file.
+    #[error("{file}{}: {problem}", if *line == 0 { String::new() } else { format!(":{line}") })]
+    BadRecord {
+        /// The file, or `standard input`.
+        file: String,
+        /// The line or the row, from 1.
+        line: usize,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A Parquet file, and a program that was built without what reads it.
+    #[error(
+        "{file}: this program was built without Parquet; build it with `cargo build --release --features parquet`, \
+         or convert the file to JSON Lines"
+    )]
+    ParquetLeftOut {
+        /// The file.
+        file: String,
+    },
     /// A corpus holds no pair with text on both sides.
     #[error("{file}: no pair with text on both sides ({lines} lines, {blank} with a blank side)")]
     NoPairs {
@@ -72,6 +91,14 @@ pub enum TextError {
         lines: usize,
         /// Lines with a blank side.
         blank: usize,
+    },
+    /// A cache of ids that cannot be used; it has to be made anew.
+    #[error("{file}: cannot be used as a cache: {problem}")]
+    BadCache {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        problem: String,
     },
     /// A vocabulary with a doubled, empty or misplaced entry.
     #[error("{file}:{line}: entry `{token}` {problem}")]

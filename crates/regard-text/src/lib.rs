@@ -24,14 +24,14 @@
 //! let bpe = Bpe::learn(text.sources().chain(text.targets()), 10, 2);
 //! let source = Pipeline::build(Normalizer::None, Tokenizer::Bpe(bpe.clone()), text.sources(), None, 1);
 //! let target = Pipeline::build(Normalizer::None, Tokenizer::Bpe(bpe), text.targets(), None, 1);
-//! let corpus = text.encode(&source, &target, Some(100));
+//! let pairs = text.encode(&source, &target, &[])?;
 //!
-//! let lengths = corpus.pairs.iter().map(|pair| pair.lengths()).collect();
-//! for indices in Sampler::new(lengths, BatchSize::Tokens(4096), 1).epoch(0) {
-//!     let batch = Batch::collate(&corpus.pairs, &indices);
+//! for indices in Sampler::new(&pairs, BatchSize::Tokens(4096), 1).epoch(0).iter() {
+//!     let batch = Batch::read(&pairs, indices)?;
 //!     assert_eq!(batch.source.rows(), 2);
 //! }
-//! assert_eq!(source.detokenize(&source.tokens_of(&corpus.pairs[0].source)), "the black cat");
+//! assert_eq!(source.detokenize(&source.tokens_of(&pairs[0].source)), "the black cat");
+//! # Ok::<(), regard_text::TextError>(())
 //! ```
 
 mod batch;
@@ -50,13 +50,16 @@ mod tokenizer;
 mod vocabulary;
 
 pub use batch::{Batch, Padded, Pair};
-pub use corpus::{Corpus, CorpusReport, CorpusSource, Lines, PairLines, ParallelText, TextPair, is_blank};
+pub use corpus::{
+    CacheWriter, CachedCorpus, Corpus, CorpusEncoder, CorpusFilters, CorpusFormat, CorpusReport,
+    CorpusSource, EvenSample, Lines, PairLines, PairSource, ParallelText, Part, TextPair, is_blank,
+};
 pub use error::TextError;
 pub use moses::{Moses, MosesLanguage};
 pub use normalizer::Normalizer;
 pub use pipeline::Pipeline;
 pub use preparation::Preparation;
-pub use sampler::{BatchSize, Sampler};
+pub use sampler::{BatchOrder, BatchSize, Sampler};
 #[cfg(feature = "huggingface")]
 pub use tokenizer::HuggingFace;
 pub use tokenizer::{

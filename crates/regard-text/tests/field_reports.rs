@@ -273,16 +273,3 @@ fn p23_normalisation_is_a_setting_and_nothing_is_dropped() {
         }
     }
 }
-
-#[test]
-fn too_long_pairs_are_counted_and_shift_nothing() {
-    let long = "x ".repeat(5);
-    let pairs = [("a", "b"), ("a", long.as_str()), (long.as_str(), "b"), ("c", " "), ("c", "d")];
-    let text = ParallelText::from_pairs(pairs.map(|(s, t)| (s.to_owned(), t.to_owned())));
-    let (source, target) = (word_pipeline(&["a c x"]), word_pipeline(&["b d x"]));
-    let corpus = text.encode(&source, &target, Some(4));
-    let report = corpus.report;
-    assert_eq!((report.lines, report.kept, report.blank, report.too_long), (5, 2, 1, 2));
-    assert_eq!(corpus.pairs.iter().map(|p| (p.source[0], p.target[0])).collect::<Vec<_>>(), [(4, 4), (5, 5)]);
-    assert_eq!(text.encode(&source, &target, None).pairs.len(), 4);
-}

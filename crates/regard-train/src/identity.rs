@@ -1,6 +1,6 @@
 //! What decides the course of a run, apart from its model and its length: a run that resumes must not change it.
 
-use regard_text::{BatchSize, Pair};
+use regard_text::{BatchSize, PairSource};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{OptimizerConfig, TrainingConfig};
@@ -17,6 +17,9 @@ pub struct Identity {
     pub pairs: usize,
     /// CRC-32C of all their ids.
     pub pairs_crc32c: u32,
+    /// Pairs and weight of each corpus; empty for one that weighs 1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub corpora: Vec<(usize, f64)>,
     /// When a batch is full.
     pub batch: String,
     /// Batches in an update.
@@ -35,18 +38,25 @@ pub struct Identity {
 
 impl Identity {
     /// The identity of a run.
-    #[must_use]
-    pub fn new(seed: u64, config: &TrainingConfig, pairs: &[Pair]) -> Self {
+    ///
+    /// # Errors
+    /// Where the pairs cannot be read.
+    pub fn new(seed: u64, config: &TrainingConfig, pairs: &(impl PairSource + ?Sized)) -> Result<Self> {
         let batch = match config.batch_size() {
             BatchSize::Tokens(limit) => format!("{limit} tokens"),
             BatchSize::Sentences(limit) => format!("{limit} sentences"),
         };
-        let (pairs_crc32c, pairs) = (checksum(pairs), pairs.len());
+        let parts = pairs.parts();
+        let is_plain = parts.iter().all(|part| part.weight.to_bits() == 1.0_f64.to_bits());
+        let corpora =
+            if is_plain { Vec::new() } else { parts.iter().map(|part| (part.pairs, part.weight)).collect() };
+        let (pairs_crc32c, pairs) = (pairs.checksum()?, pairs.len());
         let TrainingConfig { accumulate, optimizer, ema, label_smoothing, clip_norm, sampling, .. } = *config;
-        Self {
+        Ok(Self {
             seed,
             pairs,
             pairs_crc32c,
+            corpora,
             batch,
             accumulate,
             optimizer,
@@ -54,7 +64,7 @@ impl Identity {
             label_smoothing,
             clip_norm,
             sampling,
-        }
+        })
     }
 
     /// Refuses to go on as `now` what began as `self`.
@@ -72,6 +82,7 @@ impl Identity {
             self.pairs_crc32c.to_string(),
             now.pairs_crc32c.to_string(),
         )?;
+        differ("corpora (pairs, weight)", format!("{:?}", self.corpora), format!("{:?}", now.corpora))?;
         differ("batch size", self.batch.clone(), now.batch.clone())?;
         differ("accumulate", self.accumulate.to_string(), now.accumulate.to_string())?;
         differ("optimizer", format!("{:?}", self.optimizer), format!("{:?}", now.optimizer))?;
@@ -80,16 +91,4 @@ impl Identity {
         differ("clip_norm", self.clip_norm.to_string(), now.clip_norm.to_string())?;
         differ("sampling", format!("{:?}", self.sampling), format!("{:?}", now.sampling))
     }
-}
-
-fn checksum(pairs: &[Pair]) -> u32 {
-    let mut bytes = Vec::new();
-    pairs.iter().fold(0, |crc, pair| {
-        bytes.clear();
-        for side in [&pair.source, &pair.target] {
-            bytes.extend((side.len() as u64).to_le_bytes());
-            bytes.extend(side.iter().flat_map(|id| id.to_le_bytes()));
-        }
-        crc32c::crc32c_append(crc, &bytes)
-    })
 }

@@ -48,7 +48,8 @@ pub use log::{LOG_FILE, Record, TrainingLog, ValidRecord};
 pub use noise::noise_key;
 pub use observer::{Event, Observer, Silent, Update};
 pub use recipe::{
-    DataRecipe, Metric, ModelRecipe, MosesUse, Recipe, TokenizerKind, TokenizerRecipe, ValidationRecipe,
+    CorpusRecipe, DataRecipe, FiltersRecipe, Metric, ModelRecipe, MosesUse, Recipe, TokenizerKind,
+    TokenizerRecipe, TrainingCorpus, ValidationRecipe,
 };
 pub use run::Outcome;
 pub use run_directory::{Checkpoint, RunDirectory, checkpoints};

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use regard_text::{Batch, Pair, Sampler};
+use regard_text::{Batch, PairSource, Sampler};
 
 use crate::error::{Result, TrainError};
 use crate::identity::Identity;
@@ -50,12 +50,12 @@ impl Trainer {
     /// does nothing. Without a validator the newest model counts as the best.
     ///
     /// # Errors
-    /// Where there are no pairs, the directory already holds a run that this one does not continue, what decides the
+    /// Where there are no pairs or one cannot be read, the directory already holds a run that this one does not continue, what decides the
     /// course of a resumed run has changed, a number is not finite, or a file cannot be written. The last checkpoint is
     /// then still good.
     pub fn run<'a>(
         &mut self,
-        pairs: &[Pair],
+        pairs: &(impl PairSource + ?Sized),
         validator: Option<&'a mut dyn Validator>,
         observer: &'a mut dyn Observer,
         stop: &AtomicBool,
@@ -63,7 +63,7 @@ impl Trainer {
         if pairs.is_empty() {
             return Err(TrainError::NoPairs);
         }
-        let identity = Identity::new(self.seed, &self.config, pairs);
+        let identity = Identity::new(self.seed, &self.config, pairs)?;
         if let Some(began) = &self.began {
             began.check(&identity)?;
         }
@@ -71,9 +71,11 @@ impl Trainer {
             return Ok(self.outcome());
         }
         let mut session = self.open(identity, validator, observer)?;
-        let sampler =
-            Sampler::new(pairs.iter().map(Pair::lengths).collect(), self.config.batch_size(), self.seed);
+        let sampler = Sampler::new(pairs, self.config.batch_size(), self.seed);
         let mut order = sampler.epoch(self.progress.epoch);
+        if order.is_empty() {
+            return Err(TrainError::NoPairs);
+        }
         session
             .observer
             .event(&Event::Started { step: self.progress.step, updates: self.planned(order.len()) });
@@ -84,8 +86,8 @@ impl Trainer {
             }
             let start = self.progress.batch.min(order.len());
             let end = start.saturating_add(self.config.accumulate).min(order.len());
-            let batches: Vec<_> =
-                order[start..end].iter().map(|indices| Batch::collate(pairs, indices)).collect();
+            let batch = |index| Ok(Batch::read(pairs, order.batch(index))?);
+            let batches = (start..end).map(batch).collect::<Result<Vec<_>>>()?;
             let update = self.update(&batches)?;
             self.progress.batch = end;
             if end == order.len() {

@@ -91,8 +91,8 @@ impl LossValidator {
         if pairs.is_empty() {
             return Err(TrainError::NoValidationPairs);
         }
-        let batches = Sampler::new(pairs.iter().map(Pair::lengths).collect(), size, 0).in_order();
-        let batches = batches.iter().map(|indices| Batch::collate(pairs, indices)).collect();
+        let order = Sampler::new(pairs, size, 0).in_order();
+        let batches = order.iter().map(|indices| Ok(Batch::read(pairs, indices)?)).collect::<Result<_>>()?;
         Ok(Self { batches, threads: threads.clone() })
     }
 

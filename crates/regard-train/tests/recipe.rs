@@ -4,8 +4,10 @@
 use std::path::Path;
 
 use regard_model::Preset;
-use regard_text::{BatchSize, CorpusSource, SentencePieceAlgorithm};
-use regard_train::{Metric, OptimizerConfig, Recipe, SamplingConfig, ScheduleConfig, TokenizerKind};
+use regard_text::{BatchSize, CorpusFilters, CorpusSource, SentencePieceAlgorithm};
+use regard_train::{
+    Metric, OptimizerConfig, Recipe, SamplingConfig, ScheduleConfig, TokenizerKind, TrainingCorpus,
+};
 
 const DATA: &str = "[data]\nsource = \"a.en\"\ntarget = \"a.fr\"\n";
 
@@ -59,7 +61,10 @@ fn a_full_recipe() {
     "#;
     let mut recipe = parse(text, &[]).unwrap();
     recipe.resolve_paths(Path::new("/recipes"));
-    assert_eq!(recipe.data.training_text().unwrap(), CorpusSource::tsv("/recipes/train.tsv"));
+    let source = CorpusSource::tsv("/recipes/train.tsv");
+    assert_eq!(recipe.data.training_corpora(), [TrainingCorpus { source, weight: 1.0, tags: Vec::new() }]);
+    let filters = CorpusFilters { max_length: Some(80), ..CorpusFilters::default() };
+    assert_eq!((recipe.data.filters(), recipe.sample_lines()), (filters, None));
     assert_eq!(
         recipe.data.validation_text(),
         Some(CorpusSource::files("/data/valid.en", "/recipes/valid.fr"))
@@ -162,7 +167,10 @@ fn impossible_values_are_refused_with_what_is_allowed() {
     let text = "[training]\nupdates = 5";
     assert_eq!(error(text, &["training.report_every=0"]), "training.report_every: 0 must be at least 1");
     let message = error(text, &["data.pairs=x"]);
-    assert!(message.ends_with("data.source: give source and target, or pairs alone"), "{message}");
+    assert!(
+        message.ends_with("data.source: give source and target, or pairs alone, or [[data.corpora]]"),
+        "{message}"
+    );
     assert!(error("[training]\n", &[]).contains("give the length of the training, as updates or as epochs"));
     assert!(error(text, &["validation.patience=3"]).contains("needs a validation set"));
     let message = error(text, &["training.batch_tokens=5", "training.batch_sentences=5"]);
@@ -196,4 +204,130 @@ fn sentencepiece() {
     assert!(message.contains("tokenizer.source_model: needs kind = \"sentencepiece\""), "{message}");
     let message = error(&format!("{training}[tokenizer]\ncharacter_coverage = 0"), &[]);
     assert!(message.contains("tokenizer.character_coverage: 0 must be above 0 and at most 1"), "{message}");
+}
+
+const CORPORA: &str = r#"
+    [data]
+    fields = ["en", "fr"]
+    valid_pairs = "valid.jsonl"
+    valid_tags = ["<2fr>", "<clean>"]
+    cache = "cache"
+    [data.filters]
+    max_length = 60
+    max_ratio = 3
+    duplicates = true
+    [[data.corpora]]
+    pairs = "europarl.tsv.gz"
+    columns = [2, 0]
+    [[data.corpora]]
+    pairs = "/back/translated.jsonl"
+    weight = 0.5
+    tags = ["<2fr>", "<BT>"]
+    [[data.corpora]]
+    pairs = "opus.parquet"
+    fields = ["translation.en", "translation.fr"]
+    weight = 2
+    [[data.corpora]]
+    source = "a.en"
+    target = "a.fr"
+    [training]
+    updates = 5
+"#;
+
+#[test]
+fn several_corpora() {
+    let mut recipe = parse(CORPORA, &[]).unwrap();
+    recipe.resolve_paths(Path::new("/r"));
+    let fields = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+    let sources = [
+        CorpusSource::Tsv { path: "/r/europarl.tsv.gz".into(), source_column: 2, target_column: 0 },
+        {
+            let (source_field, target_field) = fields("en", "fr");
+            CorpusSource::JsonLines { path: "/back/translated.jsonl".into(), source_field, target_field }
+        },
+        {
+            let (source_field, target_field) = fields("translation.en", "translation.fr");
+            CorpusSource::Parquet { path: "/r/opus.parquet".into(), source_field, target_field }
+        },
+        CorpusSource::files("/r/a.en", "/r/a.fr"),
+    ];
+    let corpora = recipe.data.training_corpora();
+    assert_eq!(corpora.iter().map(|corpus| corpus.source.clone()).collect::<Vec<_>>(), sources);
+    let weights: Vec<f64> = corpora.iter().map(|corpus| corpus.weight).collect();
+    assert_eq!(weights, [1.0, 0.5, 2.0, 1.0]);
+    assert_eq!(
+        (corpora[0].tags.len(), corpora[1].tags.as_slice()),
+        (0, &["<2fr>".to_owned(), "<BT>".to_owned()][..])
+    );
+    assert_eq!(recipe.data.tags(), ["<2fr>", "<BT>", "<clean>"]);
+    let (source_field, target_field) = fields("en", "fr");
+    let valid = CorpusSource::JsonLines { path: "/r/valid.jsonl".into(), source_field, target_field };
+    assert_eq!(recipe.data.validation_text(), Some(valid));
+    let filters =
+        CorpusFilters { max_length: Some(60), max_ratio: Some(3.0), duplicates: true, identical: false };
+    assert_eq!(recipe.data.filters(), filters);
+    assert_eq!(recipe.data.cache.as_deref(), Some(Path::new("/r/cache")));
+    assert_eq!(recipe.sample_lines(), Some(1_000_000));
+    let recipe = parse(CORPORA, &["tokenizer.sample_lines=10"]).unwrap();
+    assert_eq!(recipe.sample_lines(), Some(10));
+}
+
+#[test]
+fn impossible_corpora_are_refused() {
+    let cases = [
+        (
+            "[data]\npairs = \"x\"\n[[data.corpora]]\npairs = \"x\"",
+            "data.corpora: give [[data.corpora]], or source",
+        ),
+        (
+            "[[data.corpora]]\nsource = \"x\"",
+            "line 1: data.corpora: corpus 1: give source and target, or pairs alone",
+        ),
+        (
+            "[[data.corpora]]\npairs = \"x\"\nweight = 0",
+            "corpus 1: weight 0 must be above 0 and at most 1000",
+        ),
+        ("[[data.corpora]]\npairs = \"x\"\nweight = nan", "corpus 1: weight NaN must be above 0"),
+        ("[[data.corpora]]\npairs = \"x.jsonl\"\ncolumns = [0, 1]", "corpus 1: columns are for TSV"),
+        (
+            "[data]\npairs = \"x\"\nfields = [\"a\", \"b\"]",
+            "data.pairs: fields are for JSON Lines and Parquet",
+        ),
+        (
+            "[data]\npairs = \"-\"\nformat = \"parquet\"",
+            "data.pairs: Parquet cannot be read from the standard input",
+        ),
+        (
+            "[[data.corpora]]\nsource = \"x\"\ntarget = \"y\"\nfields = [\"a\", \"b\"]",
+            "corpus 1: format, columns and fields are for pairs",
+        ),
+        (
+            "[data]\npairs = \"x\"\nformat = \"csv\"",
+            "unknown variant `csv`, expected one of `tsv`, `jsonl`, `parquet`",
+        ),
+        ("[data]\npairs = \"x\"\ncolumns = [0]", "columns"),
+        ("[[data.corpora]]\npairs = \"x\"\nspeed = 1", "unknown field `speed`"),
+        (
+            "[data]\npairs = \"x\"\nfilters.max_ratio = 0.5",
+            "data.filters.max_ratio: 0.5 must be a finite number",
+        ),
+        ("[data]\npairs = \"x\"\nfilters.max_length = 0", "data.filters.max_length: 0 must be at least 1"),
+        ("[data]\npairs = \"x\"\nmax_length = 5\nfilters.max_length = 5", "not both"),
+        ("[data]\npairs = \"x\"\nvalid_tags = [\"<a>\"]", "there is no validation set"),
+        ("[data]\npairs = \"-\"\nvalid_pairs = \"-\"", "can be read only once"),
+        ("[data]\npairs = \"-\"\ncache = \"c\"", "data.cache: the text is read several times"),
+        (
+            "[data]\npairs = \"x\"\n[tokenizer]\nsample_lines = 0",
+            "tokenizer.sample_lines: 0 must be at least 1",
+        ),
+    ];
+    for (text, expected) in cases {
+        let message = parse(&format!("{text}\n[training]\nupdates = 5\n"), &[]).unwrap_err();
+        assert!(message.contains(expected), "{message}");
+    }
+    let mut recipe =
+        parse("[data]\npairs = \"-\"\nformat = \"jsonl\"\n[training]\nupdates = 5\n", &[]).unwrap();
+    recipe.resolve_paths(Path::new("/r"));
+    let [corpus] = &recipe.data.training_corpora()[..] else { panic!() };
+    assert_eq!(corpus.source.paths(), [Path::new("-")]);
 }

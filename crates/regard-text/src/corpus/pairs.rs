@@ -1,69 +1,47 @@
-//! Parallel text: two files, or two columns of one.
+//! Pairs of lines, whatever they come from.
 
-use std::path::{Path, PathBuf};
-
+use super::json_lines::JsonLines;
 use super::reader::Lines;
+use super::source::CorpusSource;
 use crate::error::TextError;
 
-/// Where parallel text lies. Each file may be plain, gzip or zstandard.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CorpusSource {
-    /// Line n of one file translates line n of the other.
-    Files {
-        /// The source side.
-        source_path: PathBuf,
-        /// The target side.
-        target_path: PathBuf,
-    },
-    /// Tab-separated columns, counted from 0. Quotes have no meaning; further columns are ignored.
-    Tsv {
-        /// The file.
-        path: PathBuf,
-        /// The column of the source side.
-        source_column: usize,
-        /// The column of the target side.
-        target_column: usize,
-    },
-}
-
-impl CorpusSource {
-    /// Two files.
-    pub fn files(source: impl AsRef<Path>, target: impl AsRef<Path>) -> Self {
-        Self::Files { source_path: source.as_ref().into(), target_path: target.as_ref().into() }
-    }
-
-    /// One TSV file, source in column 0 and target in column 1.
-    pub fn tsv(path: impl AsRef<Path>) -> Self {
-        Self::Tsv { path: path.as_ref().into(), source_column: 0, target_column: 1 }
-    }
-
-    /// Opens the text for reading line by line, blank lines included.
-    ///
-    /// # Errors
-    /// [`TextError::Read`].
-    pub fn open(&self) -> Result<PairLines, TextError> {
-        Ok(PairLines(match self {
-            Self::Files { source_path, target_path } => {
-                Reader::Files(Lines::open(source_path)?, Lines::open(target_path)?)
-            }
-            Self::Tsv { path, source_column, target_column } => {
-                Reader::Tsv(Lines::open(path)?, *source_column, *target_column)
-            }
-        }))
-    }
-}
-
 /// An iterator over (source, target) lines. Two files of different length give [`TextError::UnequalLines`] with both
-/// counts where the shorter one ends. Ends after an error.
+/// counts where the shorter one ends. A side of JSON Lines or Parquet that is null is an empty line, and a line feed in
+/// one becomes a space, so that a side is always one line. Ends after an error.
 pub struct PairLines(Reader);
 
 enum Reader {
     Files(Lines, Lines),
     Tsv(Lines, usize, usize),
+    JsonLines(JsonLines),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<super::parquet::Rows>),
     Done,
 }
 
 impl PairLines {
+    pub(super) fn open(source: &CorpusSource) -> Result<Self, TextError> {
+        Ok(Self(match source {
+            CorpusSource::Files { source_path, target_path } => {
+                Reader::Files(Lines::open(source_path)?, Lines::open(target_path)?)
+            }
+            CorpusSource::Tsv { path, source_column, target_column } => {
+                Reader::Tsv(Lines::open(path)?, *source_column, *target_column)
+            }
+            CorpusSource::JsonLines { path, source_field, target_field } => {
+                Reader::JsonLines(JsonLines::new(Lines::open(path)?, source_field, target_field))
+            }
+            #[cfg(feature = "parquet")]
+            CorpusSource::Parquet { path, source_field, target_field } => {
+                Reader::Parquet(Box::new(super::parquet::Rows::open(path, source_field, target_field)?))
+            }
+            #[cfg(not(feature = "parquet"))]
+            CorpusSource::Parquet { path, .. } => {
+                return Err(TextError::ParquetLeftOut { file: path.display().to_string() });
+            }
+        }))
+    }
+
     fn read(&mut self) -> Result<Option<(String, String)>, TextError> {
         match &mut self.0 {
             Reader::Files(source, target) => match (source.next().transpose()?, target.next().transpose()?) {
@@ -77,6 +55,9 @@ impl PairLines {
                 let target = column(&line, *target_column, lines)?;
                 Ok(Some((source, target)))
             }
+            Reader::JsonLines(lines) => lines.next().transpose(),
+            #[cfg(feature = "parquet")]
+            Reader::Parquet(rows) => rows.next().transpose(),
             Reader::Done => Ok(None),
         }
     }
@@ -114,4 +95,9 @@ fn unequal(source: &mut Lines, target: &mut Lines) -> Result<TextError, TextErro
         target_file: target.name().to_owned(),
         target_lines: target.line(),
     })
+}
+
+/// Text from a format whose strings may hold line feeds, as one line.
+pub(super) fn one_line(text: String) -> String {
+    if text.contains('\n') { text.replace("\r\n", " ").replace('\n', " ") } else { text }
 }

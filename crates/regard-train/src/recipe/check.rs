@@ -1,6 +1,6 @@
 //! What a recipe must not ask for.
 
-use super::{DataRecipe, Metric, Recipe, TokenizerKind, TokenizerRecipe, ValidationRecipe};
+use super::{Metric, Recipe, TokenizerKind, TokenizerRecipe, ValidationRecipe};
 use crate::config::Problem;
 use crate::schedule::ScheduleConfig;
 
@@ -21,30 +21,11 @@ impl Recipe {
     }
 }
 
-impl DataRecipe {
-    pub(super) fn check(&self) -> Result<(), Problem> {
-        Problem::unless(self.max_length > 0, "max_length", || "0 must be at least 1".to_owned())?;
-        let files = [self.source.is_some(), self.target.is_some()];
-        Problem::unless(is_one_corpus(files, self.pairs.is_some()), "source", || {
-            "give source and target, or pairs alone".to_owned()
-        })?;
-        let files = [self.valid_source.is_some(), self.valid_target.is_some()];
-        let pairs = self.valid_pairs.is_some();
-        let nothing = files == [false, false] && !pairs;
-        Problem::unless(nothing || is_one_corpus(files, pairs), "valid_source", || {
-            "give valid_source and valid_target, or valid_pairs alone, or none of them".to_owned()
-        })
-    }
-}
-
-fn is_one_corpus(files: [bool; 2], pairs: bool) -> bool {
-    files == [!pairs, !pairs]
-}
-
 impl TokenizerRecipe {
     fn check(&self) -> Result<(), Problem> {
         Problem::unless(self.merges > 0, "merges", || "0 must be at least 1".to_owned())?;
         Problem::unless(self.min_count > 0, "min_count", || "0 must be at least 1".to_owned())?;
+        Problem::unless(self.sample_lines != Some(0), "sample_lines", || "0 must be at least 1".to_owned())?;
         let size = self.vocabulary_size.unwrap_or(usize::MAX);
         Problem::unless(size > 4, "vocabulary_size", || {
             format!("{size} must be at least 5: four special tokens and a word")

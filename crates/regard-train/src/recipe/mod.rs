@@ -1,16 +1,22 @@
 //! The recipe of a training run: the TOML file of `regard train`.
 
 mod check;
+mod check_data;
+mod data;
 mod parse;
 
 use std::path::{Path, PathBuf};
 
 use regard_model::{ModelConfig, Preset};
-use regard_text::{CorpusSource, Normalizer, SentencePieceAlgorithm};
+use regard_text::{Normalizer, SentencePieceAlgorithm};
 use serde::{Deserialize, Serialize};
 
 use crate::config::TrainingConfig;
 use crate::error::Result;
+pub use data::{CorpusRecipe, DataRecipe, FiltersRecipe, TrainingCorpus};
+
+/// Pairs that are learned from where the text is not held in memory.
+const CACHED_SAMPLE_LINES: usize = 1_000_000;
 
 /// Everything that decides a training run. An unknown key is an error.
 ///
@@ -57,35 +63,6 @@ fn default_seed() -> u64 {
     1
 }
 
-/// The text of a training run: two files a set, or one TSV.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct DataRecipe {
-    /// The source side, one sentence a line.
-    pub source: Option<PathBuf>,
-    /// The target side.
-    pub target: Option<PathBuf>,
-    /// Both sides in one file: source, tab, target.
-    pub pairs: Option<PathBuf>,
-    /// The source side for validation.
-    pub valid_source: Option<PathBuf>,
-    /// The target side for validation.
-    pub valid_target: Option<PathBuf>,
-    /// Both sides for validation.
-    pub valid_pairs: Option<PathBuf>,
-    /// The code of the source language, such as `en`.
-    pub source_language: Option<String>,
-    /// The code of the target language.
-    pub target_language: Option<String>,
-    /// Pairs with more tokens on a side are left out of the training, and counted.
-    #[serde(default = "default_max_length")]
-    pub max_length: usize,
-}
-
-fn default_max_length() -> usize {
-    100
-}
-
 /// How text becomes tokens.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -101,6 +78,9 @@ pub struct TokenizerRecipe {
     pub vocabulary_size: Option<usize>,
     /// Rarer tokens are unknown.
     pub min_count: u64,
+    /// The most pairs that tokenizers and vocabularies are learned from, spread evenly over the text; where it is not
+    /// given, a million with `data.cache`, all without.
+    pub sample_lines: Option<usize>,
     /// Unicode normalisation before anything else.
     pub normalizer: Normalizer,
     /// Moses' tokenizer before, and its detokenizer after, by the languages of the data.
@@ -131,6 +111,7 @@ impl Default for TokenizerRecipe {
             joint: true,
             vocabulary_size: None,
             min_count: 1,
+            sample_lines: None,
             normalizer: Normalizer::None,
             moses: MosesUse::Off,
             lowercase: false,
@@ -238,46 +219,19 @@ impl Recipe {
         Ok(self.model.preset.config().with_changes(&changes)?)
     }
 
-    /// Reads relative paths of data and tokenizers from `directory`, where the recipe lies.
+    /// The most pairs that tokenizers and vocabularies are learned from; all where there is no limit.
+    #[must_use]
+    pub fn sample_lines(&self) -> Option<usize> {
+        self.tokenizer.sample_lines.or(self.data.cache.as_ref().map(|_| CACHED_SAMPLE_LINES))
+    }
+
+    /// Reads relative paths of data and tokenizers from `directory`, where the recipe lies. `-` is the standard input.
     pub fn resolve_paths(&mut self, directory: &Path) {
-        let data = &mut self.data;
-        let training = [&mut data.source, &mut data.target, &mut data.pairs];
-        let validation = [&mut data.valid_source, &mut data.valid_target, &mut data.valid_pairs];
         let tokenizers = [&mut self.tokenizer.source_model, &mut self.tokenizer.target_model];
-        for path in training.into_iter().chain(validation).chain(tokenizers).flatten() {
+        let paths = self.data.paths_mut().chain(tokenizers.into_iter().flatten());
+        for path in paths.filter(|path| path.as_os_str() != "-") {
             // An absolute path replaces the directory.
             *path = directory.join(&*path);
         }
-    }
-}
-
-impl DataRecipe {
-    /// The training text.
-    ///
-    /// # Errors
-    /// Where not exactly one of a pair of files and a TSV is given; a parsed recipe has been checked for it.
-    pub fn training_text(&self) -> Result<CorpusSource> {
-        self.check().map_err(|problem| parse::impossible(None, "data", problem))?;
-        let text = corpus(self.source.as_ref(), self.target.as_ref(), self.pairs.as_ref());
-        // The check has seen that it is there.
-        text.ok_or(crate::TrainError::NoPairs)
-    }
-
-    /// The validation text, if there is one.
-    #[must_use]
-    pub fn validation_text(&self) -> Option<CorpusSource> {
-        corpus(self.valid_source.as_ref(), self.valid_target.as_ref(), self.valid_pairs.as_ref())
-    }
-}
-
-fn corpus(
-    source: Option<&PathBuf>,
-    target: Option<&PathBuf>,
-    pairs: Option<&PathBuf>,
-) -> Option<CorpusSource> {
-    match (source, target, pairs) {
-        (Some(source), Some(target), _) => Some(CorpusSource::files(source, target)),
-        (_, _, Some(pairs)) => Some(CorpusSource::tsv(pairs)),
-        _ => None,
     }
 }

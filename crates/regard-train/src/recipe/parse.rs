@@ -71,7 +71,7 @@ fn single_changes(table: &Map<String, serde_json::Value>) -> Vec<(String, serde_
 }
 
 /// The error of a problem in a table.
-pub(super) fn impossible(line: Option<usize>, table: &str, problem: Problem) -> TrainError {
+fn impossible(line: Option<usize>, table: &str, problem: Problem) -> TrainError {
     TrainError::Impossible { line, key: format!("{table}.{}", problem.key), reason: problem.reason }
 }
 

@@ -2,6 +2,8 @@
 
 mod average;
 mod bench;
+mod cache;
+mod corpora;
 mod curve;
 mod demo;
 mod evaluate;

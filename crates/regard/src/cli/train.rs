@@ -11,7 +11,8 @@ use regard_text::{ParallelText, Pipeline};
 use regard_train::{Checkpoint, Outcome, Recipe, RunDirectory, Trainer, Validator};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use super::pipelines::{TrainingText, pipelines, training_side};
+use super::corpora::TrainingData;
+use super::pipelines::training_side;
 use super::progress::Progress;
 use super::settings::Settings;
 use super::validators::TextValidator;
@@ -48,27 +49,23 @@ pub(super) fn run(args: &TrainArgs) -> Result<()> {
     }
     let recipe = read_recipe(args)?;
     let threads = args.settings.threads()?;
-    let text = ParallelText::read(&recipe.data.training_text()?)?;
+    let data = TrainingData::open(&recipe, &args.settings)?;
     let mut trainer = if args.resume && RunDirectory::holds_run(&args.out) {
         resume(args, &recipe, &threads)?
     } else {
         if args.resume {
             args.settings.say(format_args!("{} holds no run: beginning one", args.out.display()));
         }
-        begin(args, &recipe, &text, &threads)?
+        begin(args, &recipe, &data, &threads)?
     };
     let info = trainer.0;
     let (source, target) = (training_side(&recipe, &info.source), training_side(&recipe, &info.target));
-    let corpus = text.encode(&source, &target, Some(recipe.data.max_length));
-    let report = corpus.report;
+    let pairs = data.encode(&source, &target, &stop)?;
+    // The text is not needed any more.
+    drop(data);
     args.settings.say(format_args!(
-        "{} pairs of {} lines ({} with a blank side, {} longer than {} tokens left out); vocabularies {} and {}; {} \
-         parameters",
-        report.kept,
-        report.lines,
-        report.blank,
-        report.too_long,
-        recipe.data.max_length,
+        "{} pairs; vocabularies {} and {}; {} parameters",
+        pairs.len(),
         info.source.vocabulary.len(),
         info.target.vocabulary.len(),
         trainer.1.model().parameters().count()
@@ -76,7 +73,7 @@ pub(super) fn run(args: &TrainArgs) -> Result<()> {
     let mut validator = validator(&recipe, &source, &target, &threads)?;
     let mut progress = Progress::new("train", args.settings.quiet, Some(&args.out));
     let judge = validator.as_mut().map(|validator| validator as &mut dyn Validator);
-    let outcome = trainer.1.run(&corpus.pairs, judge, &mut progress, &stop);
+    let outcome = trainer.1.run(&*pairs, judge, &mut progress, &stop);
     progress.finish();
     let step = trainer.1.progress().step;
     let out = args.out.display();
@@ -106,7 +103,7 @@ fn read_recipe(args: &TrainArgs) -> Result<Recipe> {
 fn begin(
     args: &TrainArgs,
     recipe: &Recipe,
-    text: &ParallelText,
+    data: &TrainingData,
     threads: &regard_tensor::Threads,
 ) -> Result<(ModelInfo, Trainer)> {
     if RunDirectory::holds_run(&args.out) {
@@ -116,13 +113,7 @@ fn begin(
         );
     }
     let config = recipe.model_config()?;
-    let text = TrainingText {
-        sources: &text.sources().collect::<Vec<_>>(),
-        targets: &text.targets().collect::<Vec<_>>(),
-        tags: &[],
-        one_vocabulary: config.tied_embeddings == TiedEmbeddings::All,
-    };
-    let (source, target) = pipelines(recipe, &text, &args.settings)?;
+    let (source, target) = data.pipelines(config.tied_embeddings == TiedEmbeddings::All)?;
     let language = |code: &Option<String>| code.clone().unwrap_or_default();
     let info = ModelInfo {
         config,
@@ -170,7 +161,7 @@ fn validator(
     let Some(text) = recipe.data.validation_text() else { return Ok(None) };
     let text = ParallelText::read(&text)?;
     let lines = recipe.validation.max_lines.unwrap_or(usize::MAX);
-    let mut pairs = text.encode(source, target, None).pairs;
+    let mut pairs = text.encode(source, target, &recipe.data.valid_tags)?;
     pairs.truncate(lines);
     let references = text.targets().take(lines).map(str::to_owned).collect();
     Ok(Some(TextValidator::new(pairs, references, target, &recipe.validation, threads)?))

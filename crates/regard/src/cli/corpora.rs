@@ -1,0 +1,207 @@
+//! The text of a training run, from files to pairs of ids, in memory or in a cache.
+
+use std::borrow::Cow;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+use regard_text::{
+    CacheWriter, CachedCorpus, Corpus, CorpusEncoder, CorpusReport, EvenSample, Pair, PairSource, Part,
+    Pipeline, TextError, is_blank,
+};
+use regard_train::{Recipe, TrainingCorpus};
+
+use super::cache::{self, CachedText};
+use super::pipelines::{TrainingText, pipelines};
+use super::settings::Settings;
+
+/// How often is told how much has been tokenized.
+const REPORT_EVERY: Duration = Duration::from_secs(10);
+
+type Line<'a> = (Cow<'a, str>, Cow<'a, str>);
+
+/// The corpora of a recipe. Without a cache their lines are in memory; with one they are read whenever they are needed.
+pub(super) struct TrainingData<'a> {
+    recipe: &'a Recipe,
+    settings: &'a Settings,
+    corpora: Vec<TrainingCorpus>,
+    lines: Option<Vec<Vec<(String, String)>>>,
+}
+
+impl<'a> TrainingData<'a> {
+    pub(super) fn open(recipe: &'a Recipe, settings: &'a Settings) -> Result<Self> {
+        let corpora = recipe.data.training_corpora();
+        let all_lines =
+            |corpus: &TrainingCorpus| corpus.source.open()?.collect::<Result<Vec<_>, TextError>>();
+        let lines = match recipe.data.cache {
+            None => Some(corpora.iter().map(all_lines).collect::<Result<_, _>>()?),
+            Some(_) => None,
+        };
+        Ok(Self { recipe, settings, corpora, lines })
+    }
+
+    /// The lines of a corpus, blank ones too.
+    fn lines(&self, place: usize) -> Result<Box<dyn Iterator<Item = Result<Line<'_>, TextError>> + '_>> {
+        if let Some(lines) = &self.lines {
+            let lines = lines[place].iter();
+            return Ok(Box::new(lines.map(|(source, target)| Ok((source.into(), target.into())))));
+        }
+        let lines = self.corpora[place].source.open()?;
+        Ok(Box::new(lines.map(|pair| pair.map(|(source, target)| (source.into(), target.into())))))
+    }
+
+    /// The pipelines of both sides: those that the cache has, or new ones, learned from the text.
+    pub(super) fn pipelines(&self, one_vocabulary: bool) -> Result<(Pipeline, Pipeline)> {
+        let learn = || {
+            let sample = self.sample()?;
+            let text = TrainingText {
+                sources: &sample.iter().map(|pair| pair.0.as_ref()).collect::<Vec<_>>(),
+                targets: &sample.iter().map(|pair| pair.1.as_ref()).collect::<Vec<_>>(),
+                tags: &self.recipe.data.tags(),
+                one_vocabulary,
+            };
+            pipelines(self.recipe, &text, self.settings)
+        };
+        let Some(directory) = &self.recipe.data.cache else { return learn() };
+        let key = CachedText::of(&self.corpora)?.pipelines_key(self.recipe, one_vocabulary)?;
+        cache::load_or_learn(directory, &key, learn, self.settings)
+    }
+
+    /// What is learned from: pairs with text on both sides, spread evenly over all corpora.
+    fn sample(&self) -> Result<Vec<Line<'_>>> {
+        let mut sample = EvenSample::new(self.recipe.sample_lines().unwrap_or(usize::MAX));
+        for (place, corpus) in self.corpora.iter().enumerate() {
+            let mut report = CorpusReport::default();
+            for pair in self.lines(place)? {
+                let pair = pair?;
+                report.lines += 1;
+                if is_blank(&pair.0) || is_blank(&pair.1) {
+                    report.blank += 1;
+                } else {
+                    sample.push(pair);
+                }
+            }
+            report.check(&corpus.source.name())?;
+        }
+        Ok(sample.into_items())
+    }
+
+    /// The pairs as ids. Says what became of the lines of each corpus.
+    pub(super) fn encode(
+        &self,
+        source: &Pipeline,
+        target: &Pipeline,
+        stop: &AtomicBool,
+    ) -> Result<Box<dyn PairSource>> {
+        let pairs: Box<dyn PairSource> = if let Some(directory) = &self.recipe.data.cache {
+            Box::new(self.cached(directory, source, target, stop)?)
+        } else {
+            let mut pairs = Vec::new();
+            let keep = |pair| {
+                pairs.push(pair);
+                Ok(())
+            };
+            let reports = self.encode_into(source, target, stop, keep)?;
+            let parts = reports.iter().zip(&self.corpora);
+            let part = |(report, corpus): (&CorpusReport, &TrainingCorpus)| Part {
+                pairs: report.kept,
+                weight: corpus.weight,
+            };
+            let corpus = Corpus { pairs, parts: parts.map(part).collect() };
+            self.say(&reports);
+            Box::new(corpus)
+        };
+        Ok(pairs)
+    }
+
+    fn cached(
+        &self,
+        directory: &Path,
+        source: &Pipeline,
+        target: &Pipeline,
+        stop: &AtomicBool,
+    ) -> Result<CachedCorpus> {
+        let weights: Vec<f64> = self.corpora.iter().map(|corpus| corpus.weight).collect();
+        let digest = cache::digest_of(directory, source, target)?;
+        let key = CachedText::of(&self.corpora)?.ids_key(self.recipe, &self.corpora, &digest);
+        let path = cache::path(directory, &key, "ids");
+        if path.exists() {
+            match CachedCorpus::open(&path, &key) {
+                Ok(cached) => {
+                    self.say(cached.reports());
+                    self.settings.say(format_args!(
+                        "using the cache of {} pairs, {}",
+                        cached.len(),
+                        path.display()
+                    ));
+                    return Ok(cached.with_weights(&weights));
+                }
+                Err(error) => self.settings.say(format_args!("{error}; making it anew")),
+            }
+        }
+        let mut writer = CacheWriter::create(&path)?;
+        let reports = self.encode_into(source, target, stop, |pair| Ok(writer.push(&pair)?))?;
+        let cached = writer.finish(&key, &reports)?;
+        self.say(&reports);
+        self.settings.say(format_args!("{} pairs are in the cache {}", cached.len(), path.display()));
+        Ok(cached.with_weights(&weights))
+    }
+
+    fn encode_into(
+        &self,
+        source: &Pipeline,
+        target: &Pipeline,
+        stop: &AtomicBool,
+        mut keep: impl FnMut(Pair) -> Result<()>,
+    ) -> Result<Vec<CorpusReport>> {
+        let threads = self.settings.threads()?.count();
+        let mut encoder = CorpusEncoder::new(source, target, self.recipe.data.filters(), threads);
+        let (started, mut reported, mut done) = (Instant::now(), Duration::ZERO, 0_usize);
+        let mut keep = |pair| {
+            if stop.load(Ordering::Relaxed) {
+                bail!("interrupted while the text was tokenized, before the training");
+            }
+            done += 1;
+            if done.is_multiple_of(4096) && started.elapsed() > reported + REPORT_EVERY {
+                reported = started.elapsed();
+                let rate = done as f64 / reported.as_secs_f64();
+                self.settings.say(format_args!("tokenized {done} pairs, {rate:.0} pairs/s"));
+            }
+            keep(pair)
+        };
+        let encode = |(place, corpus): (usize, &TrainingCorpus)| {
+            let report = encoder.encode(self.lines(place)?, &corpus.tags, &mut keep)?;
+            report.check(&corpus.source.name())?;
+            Ok(report)
+        };
+        self.corpora.iter().enumerate().map(encode).collect()
+    }
+
+    /// What became of the lines, a corpus a line, each filter that is on by its name.
+    fn say(&self, reports: &[CorpusReport]) {
+        let filters = self.recipe.data.filters();
+        for (report, corpus) in reports.iter().zip(&self.corpora) {
+            let mut left_out = vec![format!("{} with a blank side", report.blank)];
+            if filters.identical {
+                left_out.push(format!("{} identical", report.identical));
+            }
+            if filters.duplicates {
+                left_out.push(format!("{} duplicates", report.duplicates));
+            }
+            if let Some(limit) = filters.max_length {
+                left_out.push(format!("{} longer than {limit} tokens", report.too_long));
+            }
+            if let Some(ratio) = filters.max_ratio {
+                left_out.push(format!("{} with a length ratio above {ratio}", report.unbalanced));
+            }
+            self.settings.say(format_args!(
+                "{}: {} pairs of {} lines; left out: {}",
+                corpus.source.name(),
+                report.kept,
+                report.lines,
+                left_out.join(", ")
+            ));
+        }
+    }
+}
