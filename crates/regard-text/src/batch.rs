@@ -106,7 +106,23 @@ impl Batch {
     /// # Panics
     /// If an index is not in `pairs`; those of a [`Sampler`](crate::Sampler) over the same pairs are.
     pub fn read(pairs: &(impl PairSource + ?Sized), indices: &[u32]) -> Result<Self, TextError> {
-        let chosen = indices.iter().map(|&index| pairs.get(index as usize)).collect::<Result<Vec<_>, _>>()?;
+        Self::read_with(pairs, indices, |_, pair| pair)
+    }
+
+    /// [`read`](Self::read), with something done to every pair, which comes with its index.
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// # Panics
+    /// As there.
+    pub fn read_with(
+        pairs: &(impl PairSource + ?Sized),
+        indices: &[u32],
+        change: impl Fn(u32, Pair) -> Pair,
+    ) -> Result<Self, TextError> {
+        let changed = |&index: &u32| Ok(change(index, pairs.get(index as usize)?));
+        let chosen = indices.iter().map(changed).collect::<Result<Vec<_>, TextError>>()?;
         let places = (0..chosen.len()).collect::<Vec<_>>();
         let indices = indices.iter().map(|&index| index as usize).collect();
         Ok(Self { indices, ..Self::collate(&chosen, &places) })

@@ -20,6 +20,9 @@ pub struct Identity {
     /// Pairs and weight of each corpus; empty for one that weighs 1.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub corpora: Vec<(usize, f64)>,
+    /// How the text is cut anew in each epoch, if it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resampling: Option<String>,
     /// When a batch is full.
     pub batch: String,
     /// Batches in an update.
@@ -57,6 +60,7 @@ impl Identity {
             pairs,
             pairs_crc32c,
             corpora,
+            resampling: None,
             batch,
             accumulate,
             optimizer,
@@ -83,6 +87,7 @@ impl Identity {
             now.pairs_crc32c.to_string(),
         )?;
         differ("corpora (pairs, weight)", format!("{:?}", self.corpora), format!("{:?}", now.corpora))?;
+        differ("resampling", format!("{:?}", self.resampling), format!("{:?}", now.resampling))?;
         differ("batch size", self.batch.clone(), now.batch.clone())?;
         differ("accumulate", self.accumulate.to_string(), now.accumulate.to_string())?;
         differ("optimizer", format!("{:?}", self.optimizer), format!("{:?}", now.optimizer))?;

@@ -29,6 +29,7 @@ mod log;
 mod noise;
 mod observer;
 mod recipe;
+mod resampler;
 mod run;
 mod run_directory;
 mod sampling;
@@ -51,6 +52,7 @@ pub use recipe::{
     CorpusRecipe, DataRecipe, FiltersRecipe, Metric, ModelRecipe, MosesUse, Recipe, TokenizerKind,
     TokenizerRecipe, TrainingCorpus, ValidationRecipe,
 };
+pub use resampler::Resampler;
 pub use run::Outcome;
 pub use run_directory::{Checkpoint, RunDirectory, checkpoints};
 pub use sampling::SamplingConfig;

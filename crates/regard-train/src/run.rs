@@ -8,6 +8,7 @@ use crate::error::{Result, TrainError};
 use crate::identity::Identity;
 use crate::log::{Record, TrainingLog, ValidRecord, last_record};
 use crate::observer::{Event, Observer, Update};
+use crate::resampler::Resampler;
 use crate::run_directory::RunDirectory;
 use crate::trainer::Trainer;
 use crate::training_state::{Progress, TrainingState, Window};
@@ -63,7 +64,8 @@ impl Trainer {
         if pairs.is_empty() {
             return Err(TrainError::NoPairs);
         }
-        let identity = Identity::new(self.seed, &self.config, pairs)?;
+        let resampling = self.resampler.as_ref().map(Resampler::describe);
+        let identity = Identity { resampling, ..Identity::new(self.seed, &self.config, pairs)? };
         if let Some(began) = &self.began {
             began.check(&identity)?;
         }
@@ -86,7 +88,7 @@ impl Trainer {
             }
             let start = self.progress.batch.min(order.len());
             let end = start.saturating_add(self.config.accumulate).min(order.len());
-            let batch = |index| Ok(Batch::read(pairs, order.batch(index))?);
+            let batch = |index| self.batch(pairs, order.batch(index));
             let batches = (start..end).map(batch).collect::<Result<Vec<_>>>()?;
             let update = self.update(&batches)?;
             self.progress.batch = end;
@@ -98,6 +100,13 @@ impl Trainer {
             self.after_update(&mut session, &update)?;
         }
         self.finish(&mut session)
+    }
+
+    /// The pairs with these indices as this epoch shows them.
+    fn batch(&self, pairs: &(impl PairSource + ?Sized), indices: &[u32]) -> Result<Batch> {
+        let Some(resampler) = &self.resampler else { return Ok(Batch::read(pairs, indices)?) };
+        let (seed, epoch) = (self.seed, self.progress.epoch);
+        Ok(Batch::read_with(pairs, indices, |index, pair| resampler.pair(&pair, seed, epoch, index))?)
     }
 
     fn open<'a>(

@@ -11,6 +11,7 @@ use crate::error::{Result, TrainError};
 use crate::gradients::{GradientInput, UpdateGradients};
 use crate::identity::Identity;
 use crate::observer::Update;
+use crate::resampler::Resampler;
 use crate::run_directory::{Checkpoint, RunDirectory};
 use crate::schedule::Schedule;
 use crate::training_state::Progress;
@@ -29,6 +30,7 @@ pub struct Trainer {
     pub(crate) schedule: Schedule,
     pub(crate) ema: Option<Ema>,
     pub(crate) progress: Progress,
+    pub(crate) resampler: Option<Resampler>,
     pub(crate) directory: Option<RunDirectory>,
     /// What the run began as, where it was resumed.
     pub(crate) began: Option<Identity>,
@@ -60,6 +62,7 @@ impl Trainer {
             schedule,
             ema,
             progress: Progress::default(),
+            resampler: None,
             directory: None,
             began: None,
         })
@@ -90,6 +93,12 @@ impl Trainer {
     #[must_use]
     pub fn with_patience(self, patience: u64) -> Self {
         Self { patience, ..self }
+    }
+
+    /// The same, which cuts the text anew in each epoch.
+    #[must_use]
+    pub fn with_resampler(self, resampler: Option<Resampler>) -> Self {
+        Self { resampler, ..self }
     }
 
     /// The same, which keeps the best model, checkpoints and the log in a directory.

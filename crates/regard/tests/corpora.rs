@@ -198,3 +198,29 @@ fn a_cache_is_found_by_what_it_was_made_from() {
     assert!(cached(&ran.err), "{}", ran.err);
     ran.ok();
 }
+
+#[test]
+fn text_is_cut_anew_in_each_epoch_and_resumed_as_it_was() {
+    let place = Place::new();
+    let recipe = place.recipe();
+    let bpe = ["tokenizer.kind=bpe", "tokenizer.merges=60", "training.batch_sentences=16"];
+    let run = |name: &str, more: &[&str]| {
+        train(&recipe, &place.at(name), &[&bpe, more].concat());
+        fs::read(Path::new(&place.at(name)).join("model.safetensors")).unwrap()
+    };
+    let plain = run("plain", &["training.updates=40"]);
+    // An epoch has 19 updates.
+    let dropped = ["tokenizer.dropout=0.3", "training.updates=40"];
+    let whole = run("whole", &dropped);
+    assert_ne!(plain.len(), whole.len(), "the vocabulary has pieces that only dropout makes");
+    run("parts", &["tokenizer.dropout=0.3", "training.updates=25"]);
+    let arguments = ["--resume", "--set", "tokenizer.dropout=0.3", "--set", "training.updates=40"];
+    let settings: Vec<&str> = bpe.iter().flat_map(|setting| ["--set", setting]).collect();
+    let out = place.at("parts");
+    let call = [&["train", &recipe, "--out", &out][..], &settings, &arguments].concat();
+    regard(&call).ok();
+    assert!(fs::read(Path::new(&out).join("model.safetensors")).unwrap() == whole);
+    let other = ["--resume", "--set", "tokenizer.dropout=0.2", "--set", "training.updates=50"];
+    let message = regard(&[&["train", &recipe, "--out", &out][..], &settings, &other].concat()).fails(1);
+    assert!(message.contains("resampling"), "{message}");
+}

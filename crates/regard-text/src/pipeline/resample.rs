@@ -1,16 +1,12 @@
 //! Ids cut anew by chance: a model that sees more than one way to cut a word learns what its parts mean.
 
+use std::collections::BTreeMap;
+
 use super::{Pipeline, typed};
 use crate::special_tokens::{SPECIAL_TOKENS, UNK};
 use crate::tokenizer::{Bpe, SampleOptions, SentencePiece, Tokenizer};
 
 impl Pipeline {
-    /// Whether [`resample`](Self::resample) could change anything: BPE and SentencePiece have several segmentations.
-    #[must_use]
-    pub fn can_resample(&self) -> bool {
-        matches!(self.tokenizer, Tokenizer::Bpe(_) | Tokenizer::SentencePiece(_))
-    }
-
     /// The ids of the same text, cut by chance: BPE-dropout (Provilkov et al. 2020) or subword regularisation (Kudo 2018).
     /// They depend on the ids, the options and the key alone. Tags stay; a word with something unknown stays, and so does
     /// one that would become unknown.
@@ -26,6 +22,23 @@ impl Pipeline {
             _ => text.to_vec(),
         };
         [tags, &text].concat()
+    }
+
+    /// How often each token occurs in lines of raw text that BPE-dropout has cut, each line with a key of its own. A
+    /// vocabulary needs these tokens too; other tokenizers have none.
+    pub fn count_drawn_tokens(
+        &self,
+        lines: impl IntoIterator<Item = impl AsRef<str>>,
+        dropout: f64,
+    ) -> BTreeMap<String, u64> {
+        let mut counts = BTreeMap::new();
+        let Tokenizer::Bpe(bpe) = &self.tokenizer else { return counts };
+        for (line, key) in lines.into_iter().zip(0..) {
+            for token in bpe.sample(&self.preparation.prepare(line.as_ref()), dropout, key) {
+                *counts.entry(typed::escape(token, &self.tags)).or_default() += 1;
+            }
+        }
+        counts
     }
 
     fn is_tag(&self, id: u32) -> bool {

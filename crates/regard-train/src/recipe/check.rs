@@ -34,6 +34,18 @@ impl TokenizerRecipe {
         Problem::unless(coverage > 0.0 && coverage <= 1.0, "character_coverage", || {
             format!("{coverage} must be above 0 and at most 1")
         })?;
+        let dropout = self.dropout;
+        Problem::unless((0.0..1.0).contains(&dropout), "dropout", || {
+            format!("{dropout} must be from 0 to below 1")
+        })?;
+        let alpha = self.sampling_alpha;
+        Problem::unless(alpha >= 0.0 && alpha.is_finite(), "sampling_alpha", || {
+            format!("{alpha} must be 0 or more")
+        })?;
+        let has_pieces = matches!(self.kind, TokenizerKind::Bpe | TokenizerKind::SentencePiece);
+        Problem::unless(has_pieces || dropout.abs() < f64::EPSILON, "dropout", || {
+            "needs kind = \"bpe\", or \"sentencepiece\" with algorithm = \"bpe\"".to_owned()
+        })?;
         let models = (self.source_model.is_some(), self.target_model.is_some());
         Problem::unless(models.0 == models.1, "source_model", || {
             "give source_model and target_model, or none of them".to_owned()

@@ -8,7 +8,7 @@ mod parse;
 use std::path::{Path, PathBuf};
 
 use regard_model::{ModelConfig, Preset};
-use regard_text::{Normalizer, SentencePieceAlgorithm};
+use regard_text::{Normalizer, SampleOptions, SentencePieceAlgorithm};
 use serde::{Deserialize, Serialize};
 
 use crate::config::TrainingConfig;
@@ -89,6 +89,12 @@ pub struct TokenizerRecipe {
     pub lowercase: bool,
     /// BPE: merges are undone on a side until every piece is seen so often in the training text of that side; 0 for never.
     pub vocabulary_threshold: u64,
+    /// BPE, also SentencePiece's: the text of training is cut anew in each epoch, every merge left out with this
+    /// probability (BPE-dropout).
+    pub dropout: f64,
+    /// SentencePiece's unigram models: the text of training is cut anew in each epoch, with probabilities in proportion to
+    /// p^alpha (subword regularisation); 0 for never.
+    pub sampling_alpha: f32,
     /// BPE: regular expressions of what is never cut.
     pub glossaries: Vec<String>,
     /// SentencePiece: how a model that is trained cuts words.
@@ -116,6 +122,8 @@ impl Default for TokenizerRecipe {
             moses: MosesUse::Off,
             lowercase: false,
             vocabulary_threshold: 0,
+            dropout: 0.0,
+            sampling_alpha: 0.0,
             glossaries: Vec::new(),
             algorithm: SentencePieceAlgorithm::Unigram,
             character_coverage: 0.9995,
@@ -207,6 +215,17 @@ pub enum Metric {
     Bleu,
     /// As `loss`, and token accuracy under teacher forcing minus that in free running is reported beside it.
     ExposureGap,
+}
+
+impl TokenizerRecipe {
+    /// How the text of training is cut anew, if it is.
+    #[must_use]
+    pub fn resampling(&self) -> Option<SampleOptions> {
+        if self.dropout > 0.0 {
+            return Some(SampleOptions::Dropout(self.dropout));
+        }
+        (self.sampling_alpha > 0.0).then_some(SampleOptions::All { alpha: self.sampling_alpha })
+    }
 }
 
 impl Recipe {

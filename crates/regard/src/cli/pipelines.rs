@@ -55,7 +55,10 @@ fn counted(recipe: &Recipe, text: &TrainingText, source: Pipeline, target: Pipel
     let TokenizerRecipe { vocabulary_size, min_count, .. } = recipe.tokenizer;
     let vocabulary = |counts: Vec<(String, u64)>| Vocabulary::from_counts(counts, vocabulary_size, min_count);
     let count = |pipeline: &Pipeline, lines: &[&str]| -> Vec<(String, u64)> {
-        training_side(recipe, pipeline).count_tokens(lines).into_iter().collect()
+        let pipeline = training_side(recipe, pipeline);
+        let drawn = (recipe.tokenizer.dropout > 0.0)
+            .then(|| pipeline.count_drawn_tokens(lines, recipe.tokenizer.dropout));
+        pipeline.count_tokens(lines).into_iter().chain(drawn.into_iter().flatten()).collect()
     };
     let (sources, targets) = (count(&source, text.sources), count(&target, text.targets));
     if text.one_vocabulary {

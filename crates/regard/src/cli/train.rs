@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use regard_model::{ModelInfo, TiedEmbeddings};
 use regard_text::{ParallelText, Pipeline};
-use regard_train::{Checkpoint, Outcome, Recipe, RunDirectory, Trainer, Validator};
+use regard_train::{Checkpoint, Outcome, Recipe, Resampler, RunDirectory, Trainer, Validator};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::corpora::TrainingData;
@@ -70,6 +70,8 @@ pub(super) fn run(args: &TrainArgs) -> Result<()> {
         info.target.vocabulary.len(),
         trainer.1.model().parameters().count()
     ));
+    let resampling = recipe.tokenizer.resampling();
+    trainer.1 = trainer.1.with_resampler(resampling.map(|options| Resampler::new(&source, &target, options)));
     let mut validator = validator(&recipe, &source, &target, &threads)?;
     let mut progress = Progress::new("train", args.settings.quiet, Some(&args.out));
     let judge = validator.as_mut().map(|validator| validator as &mut dyn Validator);
