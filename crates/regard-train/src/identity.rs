@@ -87,7 +87,8 @@ impl Identity {
             now.pairs_crc32c.to_string(),
         )?;
         differ("corpora (pairs, weight)", format!("{:?}", self.corpora), format!("{:?}", now.corpora))?;
-        differ("resampling", format!("{:?}", self.resampling), format!("{:?}", now.resampling))?;
+        let resampling = |of: &Self| of.resampling.clone().unwrap_or_else(|| "none".to_owned());
+        differ("resampling", resampling(self), resampling(now))?;
         differ("batch size", self.batch.clone(), now.batch.clone())?;
         differ("accumulate", self.accumulate.to_string(), now.accumulate.to_string())?;
         differ("optimizer", format!("{:?}", self.optimizer), format!("{:?}", now.optimizer))?;

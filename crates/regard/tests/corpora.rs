@@ -220,7 +220,7 @@ fn text_is_cut_anew_in_each_epoch_and_resumed_as_it_was() {
     let call = [&["train", &recipe, "--out", &out][..], &settings, &arguments].concat();
     regard(&call).ok();
     assert!(fs::read(Path::new(&out).join("model.safetensors")).unwrap() == whole);
-    let other = ["--resume", "--set", "tokenizer.dropout=0.2", "--set", "training.updates=50"];
+    let other = ["--resume", "--quiet", "--set", "tokenizer.dropout=0.2", "--set", "training.updates=50"];
     let message = regard(&[&["train", &recipe, "--out", &out][..], &settings, &other].concat()).fails(1);
-    assert!(message.contains("resampling"), "{message}");
+    assert!(message.contains("resampling = Dropout(0.3), this run has Dropout(0.2)"), "{message}");
 }
