@@ -1,5 +1,5 @@
 //! How fast a corpus becomes batches, on one thread: `cargo bench -p regard-text --bench corpus`. Tokens are those of both
-//! sides. Sentences are made up: 4 to 12 words a side of 5,000.
+//! sides, seconds those of the processor. Sentences are made up: 4 to 12 words a side of 5,000.
 
 use std::error::Error;
 use std::fmt::Write;
@@ -40,12 +40,20 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn measure(name: &str, mut run: impl FnMut() -> Result<usize, TextError>) -> Result<(), TextError> {
     let mut best = 0.0_f64;
     for _ in 0..5 {
-        let start = Instant::now();
+        let (start, before) = (Instant::now(), processor_seconds());
         let tokens = run()?;
-        best = best.max(tokens as f64 / start.elapsed().as_secs_f64());
+        let used = processor_seconds().zip(before).map(|(after, before)| after - before);
+        best = best.max(tokens as f64 / used.unwrap_or_else(|| start.elapsed().as_secs_f64()));
     }
     println!("{name:40} {:8.2} million tokens/s", best / 1e6);
     Ok(())
+}
+
+/// What Linux says that this thread has computed; elsewhere the clock must do.
+fn processor_seconds() -> Option<f64> {
+    let text = fs::read_to_string("/proc/self/schedstat").ok()?;
+    let nanoseconds: f64 = text.split(' ').next()?.parse().ok()?;
+    Some(nanoseconds / 1e9)
 }
 
 fn words(text: &ParallelText) -> usize {
