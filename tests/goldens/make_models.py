@@ -1,4 +1,5 @@
-"""Writes crates/regard-model/tests/data/models.json: loss and gradients of recurrent models in plain PyTorch, float64.
+"""Writes crates/regard-model/tests/data/models.json: loss and gradients of models of both families in plain
+PyTorch, float64.
 
 A case is a preset, the changes to its configuration, the loss of one batch and the gradient of each weight. The weights
 are not stored: `draw` makes them from their names, and the test in Rust does the same. A gradient is a shape and the
@@ -15,7 +16,9 @@ from pathlib import Path
 
 import torch
 
-from reference_model import PRESETS, ReferenceModel, merged, weight_shapes
+import reference_model
+import reference_transformer
+from reference_model import merged
 
 FILE = Path(__file__).resolve().parents[2] / "crates/regard-model/tests/data/models.json"
 VOCABULARIES = (9, 11)
@@ -34,6 +37,15 @@ NORMED = {"layer_norm": True, "encoder": {"hidden": 5}, "decoder": {"hidden": 7}
 # show whether it is right; large ones saturate the gates.
 SCALE = 3.75
 SCALES = {"gnmt, current state": 5, "initial last, backward, lstm": 5}
+# What `SMALL` is for the recurrent presets. The learned positions end before the longest source does.
+SMALL_TRANSFORMER = {
+    "d_model": 8,
+    "d_ff": 7,
+    "max_positions": 5,
+    "encoder": {"layers": 2, "heads": 2},
+    "decoder": {"layers": 2, "heads": 4},
+}
+SCALE_TRANSFORMER = 2
 CELLS = ["lstm", "gru_reset_after", "gru_reset_before"]
 QUERIES = ["previous", "current", "intermediate"]
 CASES = []
@@ -54,17 +66,22 @@ def draw(name, shape, scale):
 
 
 def stored(gradient):
+    """A gradient; that of a bias which shifts all scores of a row alike is nothing but rounding, and becomes zero."""
+    gradient = gradient if gradient.norm() > 1e-12 else torch.zeros_like(gradient)
     return [list(gradient.shape), base64.b64encode(gradient.float().numpy().astype("<f4").tobytes()).decode()]
 
 
 def case(name, preset, changes, smoothing=0.0, factor=1.0):
-    changes = merged(SMALL, changes)
-    config = merged(PRESETS[preset], changes)
+    transformer = preset in reference_transformer.PRESETS
+    changes = merged(SMALL_TRANSFORMER if transformer else SMALL, changes)
+    reference = reference_transformer if transformer else reference_model
+    config = merged(reference.PRESETS[preset], changes)
     tied = config["tied_embeddings"] == "all"
     vocabularies = VOCABULARIES[1:] * 2 if tied else VOCABULARIES
-    scale = SCALES.get(name, SCALE)
-    weights = {n: draw(n, s, scale).requires_grad_() for n, s in weight_shapes(config, *vocabularies).items()}
-    model = ReferenceModel(config, weights)
+    scale = SCALE_TRANSFORMER if transformer else SCALES.get(name, SCALE)
+    shapes = reference.weight_shapes(config, *vocabularies)
+    weights = {n: draw(n, s, scale).requires_grad_() for n, s in shapes.items()}
+    model = (reference.ReferenceTransformer if transformer else reference.ReferenceModel)(config, weights)
     sentences = [model.loss(source, target, smoothing) for source, target in BATCH]
     loss = factor * sum(loss for loss, _ in sentences)
     gradients = torch.autograd.grad(loss, weights.values())
@@ -175,7 +192,72 @@ def residuals():
     case("residual in both directions, normed", "bahdanau", merged(NORMED, changes) | {"cell": "lstm"})
 
 
-for group in [attentions, cells, presets, states, readouts, tied, residuals]:
+def transformers():
+    """The preset, then each piece with every other in turn."""
+    case("transformer", "transformer_tiny", {}, smoothing=0.1, factor=0.125)
+    case("transformer base", "transformer_base", {"encoder": {"layers": 1}, "decoder": {"layers": 3}})
+    positions = ["sinusoidal", "sinusoidal_halves", "learned", "rotary"]
+    turns = zip(
+        itertools.cycle(positions),
+        itertools.cycle(["none", "target_output", "all"]),
+        itertools.cycle([True, False, True, True, False]),
+        itertools.cycle([False, True, True]),
+    )
+    activations = itertools.product(["relu", "gelu", "swish"], [False, True])
+    for norm, place, (activation, gated) in itertools.product(["layer", "rms"], ["pre", "post"], activations):
+        position, tied, scaled, bias = next(turns)
+        changes = {"norm": norm, "norm_position": place, "activation": activation, "gated": gated}
+        changes |= {"positions": position, "tied_embeddings": tied, "scale_embeddings": scaled, "output_bias": bias}
+        changes |= {"encoder": {"layers": 1}, "decoder": {"layers": 1}}
+        name = f"transformer {norm} {place} {activation}{' gated' if gated else ''} {position}"
+        case(name, "transformer_tiny", changes, smoothing=0.1 if gated else 0.0)
+
+
+def check_against_torch():
+    """The layers of the reference are those of torch.nn, whose code is another."""
+    for place, activation in [("post", "relu"), ("pre", "gelu")]:
+        config = merged(reference_transformer.PRESETS["transformer_tiny"], SMALL_TRANSFORMER)
+        config = merged(config, {"norm_position": place, "activation": activation})
+        shapes = reference_transformer.weight_shapes(config, *VOCABULARIES)
+        weights = {name: draw(name, shape, SCALE_TRANSFORMER) for name, shape in shapes.items()}
+        model = reference_transformer.ReferenceTransformer(config, weights)
+        x, y = draw("x", [5, 8], 4), draw("y", [3, 8], 4)
+        memory, causal = model.stack("encoder", x), torch.nn.Transformer.generate_square_subsequent_mask(3)
+        assert torch.allclose(torch_stack("encoder", config, weights)(x), memory, atol=1e-12)
+        theirs = torch_stack("decoder", config, weights)(y, memory, tgt_mask=causal)
+        assert torch.allclose(theirs, model.stack("decoder", y, memory), atol=1e-12)
+
+
+def torch_stack(stack, config, weights):
+    kind = stack.title()
+    pre = config["norm_position"] == "pre"
+    layer = getattr(torch.nn, f"Transformer{kind}Layer")(
+        8, config[stack]["heads"], 7, dropout=0, activation=config["activation"], norm_first=pre
+    )
+    norm = torch.nn.LayerNorm(8) if pre else None
+    theirs = getattr(torch.nn, f"Transformer{kind}")(layer, config[stack]["layers"], norm)
+    parts = {"self_attention": "self_attn", "cross_attention": "multihead_attn"}
+    norms = ["self_attention", "cross_attention", "feed_forward"] if stack == "decoder" else ["self_attention", "feed_forward"]
+    state = {}
+    for end in ["weight", "bias"]:
+        for index in range(config[stack]["layers"]):
+            ours, prefix = f"{stack}.{index}.", f"layers.{index}."
+            for part in norms[:-1]:
+                maps = [weights[f"{ours}{part}.{map}.{end}"] for map in ["query", "key", "value"]]
+                state[f"{prefix}{parts[part]}.in_proj_{end}"] = torch.cat(maps)
+                state[f"{prefix}{parts[part]}.out_proj.{end}"] = weights[f"{ours}{part}.output.{end}"]
+            for place, part in enumerate(norms, 1):
+                state[f"{prefix}norm{place}.{end}"] = weights[f"{ours}{part}.norm.{'gain' if end == 'weight' else end}"]
+            state[f"{prefix}linear1.{end}"] = weights[f"{ours}feed_forward.input.{end}"]
+            state[f"{prefix}linear2.{end}"] = weights[f"{ours}feed_forward.output.{end}"]
+        if pre:
+            state[f"norm.{end}"] = weights[f"{stack}.norm.{'gain' if end == 'weight' else end}"]
+    theirs.load_state_dict(state)
+    return theirs
+
+
+check_against_torch()
+for group in [attentions, cells, presets, states, readouts, tied, residuals, transformers]:
     group()
 lines = ",\n".join(json.dumps(case, separators=(",", ":")) for case in CASES)
 batch = json.dumps([{"source": source, "target": target} for source, target in BATCH])

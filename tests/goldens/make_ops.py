@@ -59,6 +59,12 @@ def elementwise():
     case("sigmoid", [(5, 37)], torch.sigmoid)
     case("tanh", [torch.tensor([-700.0, -30.0, -9.0, 0.0, 1 / 64, 9.0, 30.0, 700.0])], torch.tanh, "far out")
     case("sigmoid", [torch.tensor([-700.0, -30.0, -9.0, 0.0, 1 / 64, 9.0, 30.0, 700.0])], torch.sigmoid, "far out")
+    away = draw("relu", 0, (5, 37)) + 1 / 128  # Not at 0, where the derivative would be a matter of taste.
+    case("relu", [away], torch.relu)
+    far = torch.tensor([-700.0, -30.0, -9.0, -3.0, 0.0, 1 / 64, 3.0, 9.0, 30.0, 700.0])
+    for op, function in [("gelu", F.gelu), ("swish", F.silu)]:
+        case(op, [(5, 37)], function)
+        case(op, [far], function, "far out")
     case("add", [(5, 7), (5, 7)], torch.add)
     case("mul", [(5, 7), (5, 7)], torch.mul)
     case("scale", [(3, 5)], lambda x: -0.75 * x, factor=-0.75)
@@ -94,12 +100,24 @@ def layers():
     case("layer_norm", [(5, 37), (37,), (37,)], lambda x, g, b: F.layer_norm(x, (37,), g, b))
     equal = draw("layer_norm equal", 0, (3, 1)).expand(3, 5)
     case("layer_norm", [equal, (5,), (5,)], lambda x, g, b: F.layer_norm(x, (5,), g, b), "no variance")
+    case("rms_norm", [(5, 37), (37,)], lambda x, g: F.rms_norm(x, (37,), g, eps=1e-6))
+    case("rotary", [(3, 5, 14)], lambda x: rotary(x, 1, [0, 1, 2, 3, 4]), heads=1, positions=[0, 1, 2, 3, 4])
+    case("rotary", [(3, 18)], lambda x: rotary(x, 3, [11, 0, 257]), "three heads", heads=3, positions=[11, 0, 257])
     case("lstm_cell", [(5, 3), (5, 7), (5, 7), (28, 3), (28, 7), (28,)], lstm)
     case("lstm_cell", [(3, 2), (3, 17), (3, 17), (68, 2), (68, 17), (68,)], lstm, "a block and one more")
     case("lstm_cell", [(3, 2), (3, 5), (3, 5), (20, 2), (20, 5), (20,)], lambda *x: lstm(*x)[:1], "h alone")
     case("lstm_cell", [(3, 2), (3, 5), (3, 5), (20, 2), (20, 5), (20,)], lambda *x: lstm(*x)[1:], "c alone")
     case("gru_cell", [(5, 3), (5, 7), (21, 3), (21, 7), (21,), (21,)], torch.gru_cell)
     case("gru_cell", [(3, 2), (3, 17), (51, 2), (51, 17), (51,), (51,)], torch.gru_cell, "a block and one more")
+
+
+def rotary(x, heads, positions):
+    """Each pair of columns is a complex number, turned by its angle."""
+    width = x.shape[-1] // heads
+    angles = torch.tensor(positions)[:, None] * 10000 ** (-2 * torch.arange(width // 2) / width)
+    turns = torch.polar(torch.ones_like(angles), angles)[:, None]
+    pairs = torch.view_as_complex(x.reshape(*x.shape[:-1], heads, width // 2, 2))
+    return torch.view_as_real(pairs * turns).reshape(x.shape)
 
 
 def lstm(x, h, c, input_weight, hidden_weight, bias):
@@ -174,11 +192,22 @@ def attention():
         def weighted(w, h):
             return torch.einsum("ij,ijw->iw", torch.where(mask, w, 0), h[sentences])
 
+        def scores(q, k):
+            q, k = q.reshape(rows, 2, -1), k[sentences].reshape(rows, positions, 2, -1)
+            return torch.where(mask, 0.375 * torch.einsum("ihw,ijhw->hij", q, k), 0)
+
+        def contexts(w, v):
+            v = v[sentences].reshape(rows, positions, 2, -1)
+            return torch.einsum("hij,ijhw->ihw", torch.where(mask, w, 0), v).flatten(1)
+
         width = 17 if note == "a row each" else 7
         memory = (count, positions, width)
         case("additive_scores", [(rows, width), memory, (width,)], additive, note, **arguments)
         case("dot_scores", [(rows, width), memory], dot, note, factor=0.375, **arguments)
         case("weighted_sum", [(rows, positions), memory], weighted, note, **arguments)
+        memory = (count, positions, 2 * width)
+        case("head_scores", [(rows, 2 * width), memory], scores, note, heads=2, factor=0.375, **arguments)
+        case("head_contexts", [(2, rows, positions), memory], contexts, note, **arguments)
     spans = [[0, 11], [2, 7], [5, 5]]
     centres = torch.tensor([[3.25], [4.0], [9.5]])
     case("gaussian_window", [centres], lambda p: gaussian(p, spans, 11, 1.5), spans=spans, positions=11, sigma=1.5)

@@ -17,13 +17,13 @@
 //! ```
 //! use std::sync::Arc;
 //! use regard_decode::{MaxLength, SearchOptions, TranslateOptions, Translator, pharaoh};
-//! use regard_model::{Preset, RecurrentModel};
+//! use regard_model::{RecurrentConfig, RecurrentModel};
 //! use regard_tensor::Threads;
 //! use regard_text::{Normalizer, Pipeline, Tokenizer};
 //!
 //! let pipeline = |line: &str| Pipeline::build(Normalizer::None, Tokenizer::Word, [line], None, 1);
 //! let (source, target) = (pipeline("the black cat"), pipeline("le chat noir"));
-//! let model = RecurrentModel::new(&Preset::Bahdanau.config(), 7, 7, 1)?; // not trained
+//! let model = RecurrentModel::new(&RecurrentConfig::bahdanau(), 7, 7, 1)?; // not trained
 //! let translator = Translator::new(Arc::new(model), source, target, Threads::single())?;
 //!
 //! let search = SearchOptions { attention: true, max_length: MaxLength::Fixed(4), ..SearchOptions::default() };

@@ -8,23 +8,37 @@ use regard_tensor::{Tape, Tensor, Var, random};
 use crate::attention::AttentionHook;
 use crate::error::Result;
 use crate::parameters::ParameterId;
+use crate::seq2seq::Run;
 
 /// What every layer is given.
 pub(crate) struct Pass<'a> {
     pub(crate) tape: &'a Tape,
     weights: &'a [Var],
     pub(crate) hook: Option<&'a dyn AttentionHook>,
+    /// Whether what was looked at is wanted.
+    pub(crate) attention: bool,
     /// Dropout sites are numbered in the order in which the layers meet them.
     dropout: Option<(u64, Cell<u64>)>,
 }
 
 impl<'a> Pass<'a> {
     pub(crate) fn new(tape: &'a Tape, weights: &'a [Var], noise_key: Option<u64>) -> Self {
-        Self { tape, weights, hook: None, dropout: noise_key.map(|key| (key, Cell::new(0))) }
+        Self {
+            tape,
+            weights,
+            hook: None,
+            attention: false,
+            dropout: noise_key.map(|key| (key, Cell::new(0))),
+        }
     }
 
     pub(crate) fn with_hook(self, hook: Option<&'a dyn AttentionHook>) -> Self {
         Self { hook, ..self }
+    }
+
+    /// A pass of a trained model, as a run asks for it.
+    pub(crate) fn of_run(run: &Run<'a>, weights: &'a [Var]) -> Self {
+        Self { attention: run.attention, ..Self::new(run.tape, weights, None).with_hook(run.hook) }
     }
 
     pub(crate) fn weight(&self, id: ParameterId) -> &Var {

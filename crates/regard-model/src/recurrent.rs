@@ -5,7 +5,7 @@ use regard_tensor::{Tensor, Var, random};
 use regard_text::{Batch, Padded, special_tokens};
 
 use crate::attention::AttentionSite;
-use crate::config::{ModelConfig, TiedEmbeddings};
+use crate::config::RecurrentConfig;
 use crate::error::{ModelError, Result};
 use crate::parameters::{Builder, ParameterId, Parameters};
 use crate::pass::Pass;
@@ -13,6 +13,7 @@ use crate::rnn::{Decoder, DecoderMemory, DecoderState, Encoder, Layout, ReadoutI
 use crate::seq2seq::{
     LossOutput, Memory, Noise, Row, Run, Seq2Seq, SiteAttention, State, StepOutput, Training,
 };
+use crate::word_tables::{self, WordTables};
 
 /// A recurrent encoder-decoder with or without attention.
 pub struct RecurrentModel {
@@ -23,9 +24,6 @@ pub struct RecurrentModel {
     word_dropout: f64,
 }
 
-/// The most weights of a network: 4 GB of them.
-const MAX_WEIGHTS: usize = 1_000_000_000;
-
 /// The layers, which know the places of their weights.
 struct Parts {
     encoder: Encoder,
@@ -35,30 +33,13 @@ struct Parts {
 }
 
 impl Parts {
-    fn new(
-        builder: &mut Builder,
-        config: &ModelConfig,
-        source_vocabulary: usize,
-        target_vocabulary: usize,
-    ) -> Self {
-        let width = config.embedding;
-        let (source_embedding, target_embedding) = if config.tied_embeddings == TiedEmbeddings::All {
-            let table = builder.table("embedding.weight", source_vocabulary, width);
-            (table, table)
-        } else {
-            let source = builder.table("source_embedding.weight", source_vocabulary, width);
-            (source, builder.table("target_embedding.weight", target_vocabulary, width))
-        };
-        let encoder = Encoder::new(builder, config, source_embedding);
+    fn new(builder: &mut Builder, config: &RecurrentConfig, vocabularies: (usize, usize)) -> Self {
+        let tables = WordTables::new(builder, config.tied_embeddings, vocabularies, config.embedding);
+        let encoder = Encoder::new(builder, config, tables.source);
         let decoder = Decoder::new(builder, config);
-        let output = match config.tied_embeddings {
-            TiedEmbeddings::None => {
-                builder.matrix("output.weight", target_vocabulary, config.readout_width(), 1)
-            }
-            TiedEmbeddings::TargetOutput | TiedEmbeddings::All => target_embedding,
-        };
-        let output = (output, builder.vector("output.bias", target_vocabulary, 0..0));
-        Self { encoder, decoder, target_embedding, output }
+        let output = tables.output(builder, config.readout_width());
+        let output = (output, builder.vector("output.bias", vocabularies.1, 0..0));
+        Self { encoder, decoder, target_embedding: tables.target, output }
     }
 }
 
@@ -69,13 +50,13 @@ impl RecurrentModel {
     /// Where the configuration is impossible, or ties embeddings of vocabularies that differ.
     ///
     /// ```
-    /// use regard_model::{Preset, RecurrentModel, Seq2Seq};
-    /// let model = RecurrentModel::new(&Preset::Bahdanau.config(), 100, 120, 1)?;
+    /// use regard_model::{RecurrentConfig, RecurrentModel, Seq2Seq};
+    /// let model = RecurrentModel::new(&RecurrentConfig::bahdanau(), 100, 120, 1)?;
     /// assert!(model.has_attention());
     /// # Ok::<(), regard_model::ModelError>(())
     /// ```
     pub fn new(
-        config: &ModelConfig,
+        config: &RecurrentConfig,
         source_vocabulary: usize,
         target_vocabulary: usize,
         seed: u64,
@@ -88,7 +69,7 @@ impl RecurrentModel {
     /// # Errors
     /// As [`new`](Self::new); where a weight is missing, has another shape or is not one of such a model.
     pub fn with_weights(
-        config: &ModelConfig,
+        config: &RecurrentConfig,
         source_vocabulary: usize,
         target_vocabulary: usize,
         weights: impl IntoIterator<Item = (String, Tensor)>,
@@ -97,28 +78,18 @@ impl RecurrentModel {
     }
 
     fn build(
-        config: &ModelConfig,
+        config: &RecurrentConfig,
         source_vocabulary: usize,
         target_vocabulary: usize,
         mut builder: Builder,
     ) -> Result<Self> {
         config.check()?;
-        if config.tied_embeddings == TiedEmbeddings::All && source_vocabulary != target_vocabulary {
-            return Err(ModelError::Config(format!(
-                "tied_embeddings = \"all\" needs one vocabulary for both sides (tokenizer.joint = true), found \
-                 {source_vocabulary} and {target_vocabulary} entries"
-            )));
-        }
-        let mut counter = Builder::counting();
-        Parts::new(&mut counter, config, source_vocabulary, target_vocabulary);
-        if counter.count() > MAX_WEIGHTS {
-            return Err(ModelError::Config(format!(
-                "the network has {} weights, more than {MAX_WEIGHTS}; make embedding, encoder.hidden or decoder.hidden \
-                 smaller",
-                counter.count()
-            )));
-        }
-        let parts = Parts::new(&mut builder, config, source_vocabulary, target_vocabulary);
+        let vocabularies = (source_vocabulary, target_vocabulary);
+        let sizes = "embedding, encoder.hidden or decoder.hidden";
+        let parts =
+            word_tables::build(&mut builder, config.tied_embeddings, vocabularies, sizes, |builder| {
+                Parts::new(builder, config, vocabularies)
+            })?;
         Ok(Self {
             parameters: builder.finish()?,
             parts,

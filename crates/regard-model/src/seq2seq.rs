@@ -5,6 +5,7 @@ use regard_text::{Batch, Padded};
 
 use crate::attention::{AttentionHook, AttentionSite};
 use crate::error::Result;
+use crate::history::History;
 use crate::parameters::Parameters;
 
 /// An encoder-decoder. It does not change when it runs.
@@ -14,6 +15,11 @@ pub trait Seq2Seq: Send + Sync {
 
     /// Whether it looks at the source at every step; a fixed-vector model does not.
     fn has_attention(&self) -> bool;
+
+    /// Where its decoder looks at the source, from the lowest layer to the highest; nowhere without attention.
+    fn cross_sites(&self) -> Vec<AttentionSite> {
+        self.has_attention().then_some(AttentionSite::CROSS).into_iter().collect()
+    }
 
     /// Reads source sentences: rows of ids, each ended by the end symbol.
     ///
@@ -90,13 +96,17 @@ pub struct Memory {
     pub lengths: Vec<usize>,
     /// Tensors whose first dimension is the sentence.
     pub tensors: Vec<Var>,
+    /// What the encoder looked at, where it was asked for: one entry a site, `[sentences, positions, positions]`.
+    pub attention: Vec<SiteAttention>,
 }
 
 /// The state of hypotheses. What the tensors mean is the model's business.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct State {
     /// Tensors whose rows are the hypotheses.
     pub tensors: Vec<Var>,
+    /// What the hypotheses left at each step.
+    pub history: History,
 }
 
 impl State {
@@ -106,7 +116,8 @@ impl State {
     /// Where a parent is not there.
     pub fn select(&self, parents: &[usize]) -> Result<Self> {
         let select = |var: &Var| Ok(Var::constant(var.value().select_rows(parents)?));
-        Ok(Self { tensors: self.tensors.iter().map(select).collect::<Result<_>>()? })
+        let tensors = self.tensors.iter().map(select).collect::<Result<_>>()?;
+        Ok(Self { tensors, history: self.history.select(parents)? })
     }
 }
 
@@ -121,14 +132,14 @@ pub struct StepOutput {
     pub attention: Vec<SiteAttention>,
 }
 
-/// What one attention computed in one step.
+/// What one attention computed: in one step, or for all positions of the source.
 #[derive(Clone, Debug)]
 pub struct SiteAttention {
     /// Which attention.
     pub site: AttentionSite,
-    /// Before the softmax: `[rows, positions]`.
+    /// Before the softmax: `[rows, positions]`, source positions or the decoder's own so far.
     pub scores: Tensor,
-    /// After it: `[rows, positions]`, 0 past the end of each sentence.
+    /// After it, in the same form: 0 past the end of each sentence.
     pub weights: Tensor,
 }
 

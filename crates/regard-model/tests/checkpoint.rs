@@ -61,6 +61,39 @@ fn what_is_written_is_read_back() {
 }
 
 #[test]
+fn a_transformer_is_written_and_read_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let stack = serde_json::json!({"layers": 1, "heads": 2});
+    let changes = serde_json::json!({"d_model": 6, "d_ff": 5, "encoder": stack, "decoder": stack});
+    let config = Preset::TransformerTiny.config().with_changes(&changes).unwrap();
+    let info = ModelInfo { config, ..info() };
+    let model = info.build(7).unwrap();
+    checkpoint::save(dir.path(), &info, model.parameters()).unwrap();
+    let (read, network) = checkpoint::load(dir.path()).unwrap();
+    assert_eq!(read.config, info.config);
+    assert_eq!(weights(&*network), weights(&*model));
+    let written = fs::read_to_string(dir.path().join("config.json")).unwrap();
+    assert!(written.contains("\"family\": \"transformer\""), "{written}");
+}
+
+/// The first models had one family only and did not name it.
+#[test]
+fn a_configuration_without_a_family_is_recurrent() {
+    let dir = tempfile::tempdir().unwrap();
+    let model = saved(dir.path(), 7);
+    let path = dir.path().join("config.json");
+    let mut old: serde_json::Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    assert_eq!(old["model"].as_object_mut().unwrap().remove("family"), Some("recurrent".into()));
+    old["config_sha256"] = "".into();
+    let digest = Sha256::digest(old.to_string());
+    old["config_sha256"] = digest.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}")).into();
+    fs::write(&path, old.to_string()).unwrap();
+    let (read, network) = checkpoint::load(dir.path()).unwrap();
+    assert_eq!(read.config, info().config);
+    assert_eq!(weights(&*network), weights(&*model));
+}
+
+#[test]
 fn p11_damage_is_refused_by_name() {
     for name in ["model.safetensors", "source.vocab.txt", "target.vocab.txt"] {
         let dir = tempfile::tempdir().unwrap();

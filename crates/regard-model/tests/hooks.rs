@@ -1,9 +1,7 @@
 //! Attention as an output and interventions as an input: every model and every step.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use regard_model::{
-    AttentionHook, HookCall, ModelConfig, Preset, RecurrentModel, Row, Run, Seq2Seq, StepOutput,
-};
+use regard_model::{AttentionHook, HookCall, ModelConfig, Preset, Row, Run, StepOutput};
 use regard_model::{Result, Temperature};
 use regard_tensor::{Tape, Tensor, Threads, Var};
 use regard_text::Padded;
@@ -19,7 +17,7 @@ fn small(preset: Preset) -> ModelConfig {
 
 /// One step for two sentences of 4 and 2 positions.
 fn step(config: &ModelConfig, hook: Option<&dyn AttentionHook>) -> StepOutput {
-    let model = RecurrentModel::new(config, 11, 13, 3).unwrap();
+    let model = config.build(11, 13, 3).unwrap();
     let tape = Tape::inference(&Threads::single());
     let run = Run { tape: &tape, hook, attention: true };
     let source = Padded::from_rows(&[vec![5, 6, 7, 3], vec![8, 3]]);

@@ -5,7 +5,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use regard_model::{ModelConfig, Parameters, Preset, RecurrentModel, Row, Run, Seq2Seq, Training};
+use regard_model::{ModelConfig, Parameters, Preset, Row, Run, Seq2Seq, Training};
 use regard_tensor::{Tape, Tensor, Threads};
 use regard_text::{Batch, Pair, special_tokens::BOS};
 use serde_json::Value;
@@ -25,7 +25,7 @@ fn single_steps_agree_with_pytorch() {
     let stored = stored();
     let wrong = |case: &&Value| {
         let expected = case["negative_log_likelihood"].as_f64().unwrap();
-        (forced(&model(case), &batch(&stored)) - expected).abs() > TOLERANCE * expected
+        (forced(&*model(case), &batch(&stored)) - expected).abs() > TOLERANCE * expected
     };
     let failures: Vec<_> = cases(&stored).filter(wrong).map(|case| &case["name"]).collect();
     assert!(failures.is_empty(), "{failures:?}");
@@ -46,11 +46,11 @@ fn batch(stored: &Value) -> Batch {
     Batch::collate(&pairs, &(0..pairs.len()).collect::<Vec<_>>())
 }
 
-fn model(case: &Value) -> RecurrentModel {
+fn model(case: &Value) -> Box<dyn Seq2Seq> {
     let preset: Preset = serde_json::from_value(case["preset"].clone()).unwrap();
     let config: ModelConfig = preset.config().with_changes(&case["changes"]).unwrap();
     let vocabulary = |side: usize| case["vocabularies"][side].as_u64().unwrap() as usize;
-    let mut model = RecurrentModel::new(&config, vocabulary(0), vocabulary(1), 1).unwrap();
+    let mut model = config.build(vocabulary(0), vocabulary(1), 1).unwrap();
     draw(model.parameters_mut(), case["scale"].as_f64().unwrap());
     model
 }
@@ -104,7 +104,11 @@ fn disagreements(case: &Value, batch: &Batch) -> Vec<String> {
         assert_eq!(sizes, expected[weight][0], "{name}: the shape of {weight}");
         let theirs = decode(&expected[weight][1]);
         let distance = norm(ours.values().iter().zip(&theirs).map(|(&a, b)| f64::from(a) - b));
-        let size = norm(theirs.into_iter());
+        let mut size = norm(theirs.into_iter());
+        if let Some(layer) = weight.strip_suffix("key.bias").filter(|_| size == 0.0) {
+            // What shifts all scores of a row alike changes nothing; ours is rounding, beside the query's gradient.
+            size = norm(decode(&expected[&format!("{layer}query.bias")][1]).into_iter());
+        }
         assert!(size > 0.0, "{name}: {weight} has no gradient");
         if distance > TOLERANCE * size {
             found.push(format!("{name}: the gradient of {weight} is off by {:.1e}", distance / size));
@@ -135,7 +139,7 @@ fn decode(text: &Value) -> Vec<f64> {
 }
 
 /// Σ −log p of the right tokens, all sentences side by side, step by step.
-fn forced(model: &RecurrentModel, batch: &Batch) -> f64 {
+fn forced(model: &dyn Seq2Seq, batch: &Batch) -> f64 {
     let threads = Threads::single();
     let tape = Tape::inference(&threads);
     let run = Run::new(&tape);

@@ -38,9 +38,15 @@ fn check_all(shapes: &[&[usize]], function: impl Fn(&Tape<f64>, &[Var<f64>]) -> 
 fn activations() {
     check(&[&[3, 7]], |tape, x| ops::tanh(tape, &x[0]));
     check(&[&[3, 7]], |tape, x| ops::sigmoid(tape, &x[0]));
+    check(&[&[3, 7]], |tape, x| ops::relu(tape, &x[0]));
+    check(&[&[3, 7]], |tape, x| ops::gelu(tape, &x[0]));
+    check(&[&[3, 7]], |tape, x| ops::swish(tape, &x[0]));
     check(&[&[5, 14]], |tape, x| ops::maxout(tape, &x[0]));
     check(&[&[5, 13]], |tape, x| ops::log_softmax(tape, &x[0]));
     check(&[&[5, 11], &[11], &[11]], |tape, x| ops::layer_norm(tape, &x[0], &x[1], &x[2]));
+    check(&[&[5, 11], &[11]], |tape, x| ops::rms_norm(tape, &x[0], &x[1]));
+    // Twice the same input: the second gradient is added to the first.
+    check(&[&[3, 7]], |tape, x| ops::mul(tape, &ops::relu(tape, &x[0])?, &ops::gelu(tape, &x[0])?));
 }
 
 #[test]
@@ -120,6 +126,23 @@ fn attention() {
         });
         check(&[&[rows, 5], &[3, 5, 7]], |tape, x| ops::weighted_sum(tape, &x[0], &x[1], sentences, lengths));
     }
+}
+
+#[test]
+fn many_heads() {
+    let one_to_one: (&[usize], &[usize]) = (&[0, 1, 2], &[5, 1, 3]);
+    let runs: (&[usize], &[usize]) = (&[2, 2, 0, 0, 0, 2, 1], &[3, 4, 5]);
+    let empty: (&[usize], &[usize]) = (&[1, 1, 0, 2], &[5, 0, 2]);
+    for (sentences, lengths) in [one_to_one, runs, empty] {
+        let rows = sentences.len();
+        check(&[&[rows, 14], &[3, 5, 14]], |tape, x| {
+            ops::head_scores(tape, (&x[0], &x[1]), 2, 0.3, sentences, lengths)
+        });
+        check(&[&[2, rows, 5], &[3, 5, 14]], |tape, x| {
+            ops::head_contexts(tape, &x[0], &x[1], sentences, lengths)
+        });
+    }
+    check(&[&[2, 3, 12]], |tape, x| ops::rotary(tape, &x[0], 3, &[0, 7, 2]));
 }
 
 #[test]

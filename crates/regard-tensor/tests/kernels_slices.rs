@@ -61,17 +61,19 @@ fn compare(
 fn functions_element_by_element() {
     type Fast = fn(Isa, &mut [f32]);
     type Plain = fn(&mut [f64]);
-    let functions: [(&str, f32, Fast, Plain); 6] = [
+    let functions: [(&str, f32, Fast, Plain); 8] = [
         ("exp", 5.0, cpu::exp_slice, reference::exp_slice),
         ("tanh", 9.0, cpu::tanh_slice, reference::tanh_slice),
         ("sigmoid", 20.0, cpu::sigmoid_slice, reference::sigmoid_slice),
+        ("gelu", 12.0, cpu::gelu_slice, reference::gelu_slice),
+        ("swish", 20.0, cpu::swish_slice, reference::swish_slice),
         ("softmax", 9.0, cpu::softmax_row, reference::softmax_row),
         ("log_softmax", 9.0, cpu::log_softmax_row, reference::log_softmax_row),
         ("scale", 9.0, |isa, x| cpu::scale(isa, x, 0.3), |x| reference::scale(x, f64::from(0.3_f32))),
     ];
     for (name, most, fast, plain) in functions {
         for len in LENGTHS {
-            let bound = if name == "log_softmax" { 4e-7 } else { 2e-7 };
+            let bound = if matches!(name, "log_softmax" | "gelu") { 4e-7 } else { 2e-7 };
             compare(
                 name,
                 bound,
@@ -154,6 +156,28 @@ fn functions_of_two_slices() {
 }
 
 #[test]
+fn gradients_of_gates() {
+    type Fast = fn(Isa, &[f32], &[f32], &mut [f32]);
+    type Plain = fn(&[f64], &[f64], &mut [f64]);
+    let functions: [(&str, Fast, Plain); 2] = [
+        ("gelu", cpu::gelu_backward_slice, reference::gelu_backward_slice),
+        ("swish", cpu::swish_backward_slice, reference::swish_backward_slice),
+    ];
+    for (name, fast, plain) in functions {
+        for len in LENGTHS {
+            let [x, dy, sum] = [(7, 12.0), (8, 2.0), (9, 2.0)].map(|(seed, most)| numbers(len, most, seed));
+            let mut exact = wide(&sum);
+            plain(&wide(&x), &wide(&dy), &mut exact);
+            for isa in instruction_sets() {
+                let mut found = sum.clone();
+                fast(isa, &x, &dy, &mut found);
+                assert_close(&found, &exact, 1e-6, name);
+            }
+        }
+    }
+}
+
+#[test]
 fn the_ends_of_softmax() {
     let ninf = f32::NEG_INFINITY;
     for isa in instruction_sets() {
@@ -192,7 +216,8 @@ fn bits_do_not_depend_on_padding_or_place() {
             cpu::softmax_row(isa, &mut padded_row);
             assert_eq!(row, padded_row[..len]);
             assert_eq!(cpu::log_sum_exp(isa, &x), cpu::log_sum_exp(isa, &padded(&x, f32::NEG_INFINITY)));
-            let functions = [cpu::exp_slice, cpu::tanh_slice, cpu::sigmoid_slice];
+            let functions =
+                [cpu::exp_slice, cpu::tanh_slice, cpu::sigmoid_slice, cpu::gelu_slice, cpu::swish_slice];
             for function in functions {
                 let mut whole = x.clone();
                 function(isa, &mut whole);

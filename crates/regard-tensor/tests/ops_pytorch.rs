@@ -70,7 +70,9 @@ fn run<T: Element>(tape: &Tape<T>, case: &Value, x: &[Var<T>]) -> Result<Vec<Var
     let output = match op {
         "lstm_cell" => return lstm_cell(tape, case, x),
         "linear_cross_entropy" => cross_entropy(tape, arguments, x)?,
-        "additive_scores" | "dot_scores" | "weighted_sum" => attention(tape, op, arguments, x)?,
+        "additive_scores" | "dot_scores" | "weighted_sum" | "head_scores" | "head_contexts" => {
+            attention(tape, op, arguments, x)?
+        }
         "masked_softmax" | "gaussian_window" => windows(tape, op, arguments, x)?,
         "slice" | "slice_last" | "select_rows" | "embedding" | "transpose_leading" | "reshape" | "carry"
         | "concat" | "stack" => shapes(tape, op, arguments, x)?,
@@ -82,6 +84,9 @@ fn run<T: Element>(tape: &Tape<T>, case: &Value, x: &[Var<T>]) -> Result<Vec<Var
 fn arithmetic<T: Element>(tape: &Tape<T>, op: &str, arguments: &Value, x: &[Var<T>]) -> Result<Var<T>> {
     let number = |key: &str| T::from_f64(arguments[key].as_f64().unwrap());
     match op {
+        "relu" => ops::relu(tape, &x[0]),
+        "gelu" => ops::gelu(tape, &x[0]),
+        "swish" => ops::swish(tape, &x[0]),
         "tanh" => ops::tanh(tape, &x[0]),
         "sigmoid" => ops::sigmoid(tape, &x[0]),
         "add" => ops::add(tape, &x[0], &x[1]),
@@ -92,6 +97,11 @@ fn arithmetic<T: Element>(tape: &Tape<T>, op: &str, arguments: &Value, x: &[Var<
         "maxout" => ops::maxout(tape, &x[0]),
         "log_softmax" => ops::log_softmax(tape, &x[0]),
         "layer_norm" => ops::layer_norm(tape, &x[0], &x[1], &x[2]),
+        "rms_norm" => ops::rms_norm(tape, &x[0], &x[1]),
+        "rotary" => {
+            let heads = arguments["heads"].as_u64().unwrap() as usize;
+            ops::rotary(tape, &x[0], heads, &indices(&arguments["positions"]))
+        }
         "linear" => ops::linear(tape, &x[0], &x[1], Some(&x[2])),
         "linear_sum" => ops::linear_sum(tape, &[(&x[0], &x[1]), (&x[2], &x[3])], Some(&x[4]), Some(&x[5])),
         // Inputs as `torch.gru_cell` has them: x, h, the weights of both, the biases of both.
@@ -127,6 +137,12 @@ fn attention<T: Element>(tape: &Tape<T>, op: &str, arguments: &Value, x: &[Var<T
             let factor = T::from_f64(arguments["factor"].as_f64().unwrap());
             ops::dot_scores(tape, &x[0], &x[1], factor, &sentences, &lengths)
         }
+        "head_scores" => {
+            let factor = T::from_f64(arguments["factor"].as_f64().unwrap());
+            let heads = arguments["heads"].as_u64().unwrap() as usize;
+            ops::head_scores(tape, (&x[0], &x[1]), heads, factor, &sentences, &lengths)
+        }
+        "head_contexts" => ops::head_contexts(tape, &x[0], &x[1], &sentences, &lengths),
         _ => ops::weighted_sum(tape, &x[0], &x[1], &sentences, &lengths),
     }
 }

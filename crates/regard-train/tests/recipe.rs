@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use regard_model::Preset;
+use regard_model::{ModelConfig, Positions, Preset, RecurrentConfig, StackConfig, TransformerConfig};
 use regard_text::{BatchSize, CorpusFilters, CorpusSource, SentencePieceAlgorithm};
 use regard_train::{
     Metric, OptimizerConfig, Recipe, SamplingConfig, ScheduleConfig, TokenizerKind, TrainingCorpus,
@@ -69,7 +69,7 @@ fn a_full_recipe() {
         recipe.data.validation_text(),
         Some(CorpusSource::files("/data/valid.en", "/recipes/valid.fr"))
     );
-    let model = recipe.model_config().unwrap();
+    let model = recurrent(&recipe);
     assert_eq!((recipe.model.preset, model.encoder.hidden, model.embedding), (Preset::Luong, 64, 256));
     assert!(model.dropout.abs() < f64::EPSILON && model.encoder.reverse_source);
     assert_eq!((recipe.tokenizer.kind, recipe.tokenizer.merges), (TokenizerKind::Word, 8000));
@@ -83,6 +83,51 @@ fn a_full_recipe() {
         (recipe.seed, recipe.validation.metric, recipe.validation.beam_size),
         (9, Metric::ExposureGap, 5)
     );
+}
+
+fn recurrent(recipe: &Recipe) -> RecurrentConfig {
+    match recipe.model_config().unwrap() {
+        ModelConfig::Recurrent(config) => config,
+        other @ ModelConfig::Transformer(_) => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_transformer_by_its_preset() {
+    let model = |keys: &str| {
+        parse(&format!("{DATA}[model]\npreset = \"transformer_tiny\"\n{keys}\n[training]\nupdates = 1"), &[])
+    };
+    let recipe = model("encoder.layers = 2\npositions = \"rotary\"\nfamily = \"transformer\"").unwrap();
+    let tiny = TransformerConfig::tiny();
+    let encoder = StackConfig { layers: 2, ..tiny.encoder };
+    let expected = TransformerConfig { encoder, positions: Positions::Rotary, ..tiny };
+    assert_eq!(recipe.model_config().unwrap(), ModelConfig::Transformer(expected));
+    for (keys, said) in [
+        ("decoder.heads = 3", "model.decoder.heads: decoder.heads = 3 must divide d_model = 128"),
+        ("dropout = 1.0", "model.dropout: dropout = 1 must be at least 0 and below 1"),
+        ("positions = \"none\"", "model.positions: unknown variant `none`"),
+        (
+            "positions = \"rotary\"\nencoder.heads = 128",
+            "needs heads of an even width, found encoder.heads = 128",
+        ),
+        ("d_model = 33\nencoder.heads = 3\ndecoder.heads = 1", "needs an even d_model, found 33"),
+        ("embedding = 5", "unknown field `embedding`, expected one of `d_model`"),
+        ("encoder.layers = 65", "model.encoder.layers: encoder.layers = 65 are too many"),
+        ("d_ff = 0", "model.d_ff: d_ff = 0 must be from 1"),
+        ("family = \"recurrent\"", "is not that of the preset, \"transformer\""),
+    ] {
+        let error = model(keys).unwrap_err();
+        assert!(error.contains(said), "{error}");
+    }
+}
+
+#[test]
+fn a_transformer_does_not_sample() {
+    let text = format!(
+        "{DATA}[model]\npreset = \"transformer_base\"\n[training]\nupdates = 1\nsampling = {{ kind = \"exponential\", k = 0.9 }}"
+    );
+    let error = parse(&text, &[]).unwrap_err();
+    assert!(error.contains("training.sampling.kind: needs a recurrent model"), "{error}");
 }
 
 #[test]
@@ -113,7 +158,7 @@ fn overrides() {
     assert_eq!(recipe.training.schedule, ScheduleConfig::Constant { learning_rate: 1e-3, warmup: 0 });
     assert_eq!(recipe.data.source.as_deref(), Some(Path::new("b.en")));
     assert_eq!(recipe.data.source_language.as_deref(), Some("en"));
-    assert_eq!((recipe.model_config().unwrap().encoder.layers, recipe.validation.beam_size), (9, 3));
+    assert_eq!((recurrent(&recipe).encoder.layers, recipe.validation.beam_size), (9, 3));
 
     let message = parse(&text, &["training.updates.x=1"]).unwrap_err();
     assert_eq!(message, "--set training.updates.x=1: updates is a value and has no keys below it");

@@ -4,8 +4,8 @@
 //! also holds the `regard` program.
 //!
 //! ```
-//! use regard::model::{Preset, RecurrentModel, Seq2Seq};
-//! let model = RecurrentModel::new(&Preset::Luong.config(), 50, 60, 1)?;
+//! use regard::model::Preset;
+//! let model = Preset::Luong.config().build(50, 60, 1)?;
 //! assert_eq!(model.target_vocabulary(), 60);
 //! # Ok::<(), regard::model::ModelError>(())
 //! ```

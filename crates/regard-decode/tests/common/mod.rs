@@ -139,11 +139,12 @@ impl Seq2Seq for FakeModel {
         self.encoded.fetch_add(1, Ordering::Relaxed);
         let values = source.ids.iter().map(|&id| id as f32).collect();
         let ids = Var::constant(Tensor::new([source.rows(), source.width], values)?);
-        Ok(Memory { lengths: source.lengths.clone(), tensors: vec![ids] })
+        Ok(Memory { lengths: source.lengths.clone(), tensors: vec![ids], attention: Vec::new() })
     }
 
     fn start(&self, _run: &Run, _memory: &Memory, sentences: &[usize]) -> Result<State> {
-        Ok(State { tensors: vec![Var::constant(Tensor::zeros([sentences.len(), 1]))] })
+        let tensors = vec![Var::constant(Tensor::zeros([sentences.len(), 1]))];
+        Ok(State { tensors, ..State::default() })
     }
 
     /// A row of the state is a zero and the tokens that came in.
@@ -181,7 +182,8 @@ impl Seq2Seq for FakeModel {
             attention.push(SiteAttention { site: AttentionSite::CROSS, scores: weights.clone(), weights });
         }
         let log_probs = Tensor::new([rows.len(), self.vocabulary], log_probs)?;
-        Ok(StepOutput { log_probs, state: State { tensors: vec![state] }, attention })
+        let state = State { tensors: vec![state], ..State::default() };
+        Ok(StepOutput { log_probs, state, attention })
     }
 
     fn loss(&self, _training: &Training, _batch: &Batch) -> Result<LossOutput> {

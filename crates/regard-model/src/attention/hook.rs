@@ -27,6 +27,10 @@ impl AttentionSite {
 pub enum SiteKind {
     /// The decoder at the source.
     Cross,
+    /// The source at itself.
+    EncoderSelf,
+    /// The decoder at what it has written.
+    DecoderSelf,
 }
 
 /// What a hook is told beside the values: where it is, and what each row is.
@@ -36,7 +40,7 @@ pub struct HookCall<'a> {
     pub tape: &'a Tape,
     /// The attention.
     pub site: AttentionSite,
-    /// What each row is.
+    /// What each row is; in an encoder, `position` is the place in the source.
     pub rows: &'a [Row],
     /// Source positions of each sentence.
     pub lengths: &'a [usize],
@@ -44,7 +48,12 @@ pub struct HookCall<'a> {
 
 /// Sees what an attention computes, and may replace it. Every method returns its input by default.
 pub trait AttentionHook: Send + Sync {
-    /// The scores before the softmax: `[rows, positions]`.
+    /// Which attentions it is called for: the decoder's looks at the source where it does not say.
+    fn wants(&self, site: AttentionSite) -> bool {
+        site.kind == SiteKind::Cross
+    }
+
+    /// The scores before the softmax: `[rows, positions]`, of the source or of what the decoder has written so far.
     ///
     /// # Errors
     /// As the hook decides.
@@ -72,7 +81,7 @@ pub trait AttentionHook: Send + Sync {
     }
 }
 
-/// Divides the scores before the softmax: below 1 sharpens, above 1 flattens.
+/// Divides the scores of the decoder's look at the source before the softmax: below 1 sharpens, above 1 flattens.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Temperature(f32);
 

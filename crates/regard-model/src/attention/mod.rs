@@ -3,14 +3,16 @@
 mod additive;
 mod dot;
 mod hook;
+mod multi_head;
 mod window;
 
 pub use hook::{AttentionHook, AttentionSite, HookCall, SiteKind, Temperature};
+pub(crate) use multi_head::{MultiHead, Reading};
 
 use regard_tensor::Var;
 use regard_tensor::ops;
 
-use crate::config::{ModelConfig, Score, Window};
+use crate::config::{RecurrentConfig, Score, Window};
 use crate::error::Result;
 use crate::parameters::Builder;
 use crate::pass::Pass;
@@ -46,7 +48,7 @@ pub(crate) struct Source<'a> {
 }
 
 impl Attention {
-    pub(crate) fn new(builder: &mut Builder, config: &ModelConfig) -> Self {
+    pub(crate) fn new(builder: &mut Builder, config: &RecurrentConfig) -> Self {
         let (query, memory) = (config.decoder.hidden, config.memory_width());
         let attention = &config.attention;
         let scoring = match attention.score {
@@ -88,15 +90,16 @@ impl Attention {
             Scoring::Dot(dot) => dot.scores(pass, query, source, &sentences)?,
         };
         let call = HookCall { tape: pass.tape, site: AttentionSite::CROSS, rows, lengths: source.lengths };
-        if let Some(hook) = pass.hook {
+        let hook = pass.hook.filter(|hook| hook.wants(call.site));
+        if let Some(hook) = hook {
             scores = hook.scores(&call, scores)?;
         }
         let mut weights = self.window.weights(pass, query, &scores, rows, source.lengths)?;
-        if let Some(hook) = pass.hook {
+        if let Some(hook) = hook {
             weights = hook.weights(&call, weights)?;
         }
         let mut context = ops::weighted_sum(pass.tape, &weights, source.states, &sentences, source.lengths)?;
-        if let Some(hook) = pass.hook {
+        if let Some(hook) = hook {
             context = hook.context(&call, context)?;
         }
         Ok(AttentionOutput { context, scores, weights })

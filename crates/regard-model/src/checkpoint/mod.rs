@@ -18,7 +18,6 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use crate::config::ModelConfig;
 use crate::error::{ModelError, Result};
 use crate::parameters::Parameters;
-use crate::recurrent::RecurrentModel;
 use crate::seq2seq::Seq2Seq;
 use manifest::{Manifest, NAME};
 
@@ -47,7 +46,7 @@ impl ModelInfo {
     /// Where the configuration is impossible.
     pub fn build(&self, seed: u64) -> Result<Box<dyn Seq2Seq>> {
         let (source, target) = (self.source.vocabulary.len(), self.target.vocabulary.len());
-        Ok(Box::new(RecurrentModel::new(&self.config, source, target, seed)?))
+        self.config.build(source, target, seed)
     }
 
     /// A network of this kind with these weights.
@@ -56,7 +55,7 @@ impl ModelInfo {
     /// Where the configuration is impossible or the weights are not those of such a network.
     pub fn restore(&self, weights: Vec<(String, Tensor)>) -> Result<Box<dyn Seq2Seq>> {
         let (source, target) = (self.source.vocabulary.len(), self.target.vocabulary.len());
-        Ok(Box::new(RecurrentModel::with_weights(&self.config, source, target, weights)?))
+        self.config.restore(source, target, weights)
     }
 }
 

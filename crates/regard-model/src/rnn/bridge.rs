@@ -4,7 +4,7 @@ use regard_tensor::Var;
 use regard_tensor::ops;
 
 use super::{Cell, CellState, Encoded};
-use crate::config::{CellKind, InitialState, ModelConfig};
+use crate::config::{CellKind, InitialState, RecurrentConfig};
 use crate::error::Result;
 use crate::parameters::{Builder, ParameterId};
 use crate::pass::Pass;
@@ -23,7 +23,7 @@ struct Map {
 }
 
 impl Bridge {
-    pub(crate) fn new(builder: &mut Builder, config: &ModelConfig) -> Self {
+    pub(crate) fn new(builder: &mut Builder, config: &RecurrentConfig) -> Self {
         let kind = config.decoder.initial_state;
         let input = match kind {
             InitialState::Bridge => config.memory_width(),

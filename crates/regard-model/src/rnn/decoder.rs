@@ -8,8 +8,8 @@ use super::{Bridge, Cell, CellInputs, CellState, CellWidths, DecoderMemory, Deco
 use super::{ReadoutInput, RecurrentMask, both_directions};
 use crate::attention::{Attention, AttentionOutput, Source};
 use crate::config::{
-    CellKind, ContextKind, ContextLayers, ModelConfig, Query, QueryLayer, Readout as ReadoutKind,
-    ReadoutState,
+    CellKind, ContextKind, ContextLayers, Query, QueryLayer, Readout as ReadoutKind, ReadoutState,
+    RecurrentConfig,
 };
 use crate::error::Result;
 use crate::parameters::Builder;
@@ -65,7 +65,7 @@ pub(crate) struct DecoderStep {
 }
 
 impl Decoder {
-    pub(crate) fn new(builder: &mut Builder, config: &ModelConfig) -> Self {
+    pub(crate) fn new(builder: &mut Builder, config: &RecurrentConfig) -> Self {
         let (decoder, attention) = (&config.decoder, &config.attention);
         let looks = config.context == ContextKind::Attention;
         let query_layer = match attention.query_layer {

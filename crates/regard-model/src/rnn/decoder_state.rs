@@ -41,7 +41,7 @@ impl Layout {
         let mut tensors = vec![memory.states, memory.keys];
         tensors.extend(memory.fixed);
         tensors.extend(memory.initial.into_iter().flat_map(|state| [Some(state.h), state.c]).flatten());
-        Memory { lengths: memory.lengths, tensors }
+        Memory { lengths: memory.lengths, tensors, attention: Vec::new() }
     }
 
     /// The memory from its list; `None` where the list is not this model's.
@@ -56,7 +56,7 @@ impl Layout {
     pub(crate) fn state_to_list(state: DecoderState) -> State {
         let mut tensors: Vec<Var> = state.feed.into_iter().collect();
         tensors.extend(state.layers.into_iter().flat_map(|state| [Some(state.h), state.c]).flatten());
-        State { tensors }
+        State { tensors, ..State::default() }
     }
 
     /// The state from its list; `None` where the list is not this model's.

@@ -5,7 +5,7 @@ use regard_tensor::ops;
 use regard_text::{Padded, special_tokens};
 
 use super::{Cell, CellInputs, CellState, CellWidths};
-use crate::config::ModelConfig;
+use crate::config::RecurrentConfig;
 use crate::error::Result;
 use crate::parameters::{Builder, ParameterId};
 use crate::pass::Pass;
@@ -34,7 +34,7 @@ pub(crate) struct Encoded {
 }
 
 impl Encoder {
-    pub(crate) fn new(builder: &mut Builder, config: &ModelConfig, embedding: ParameterId) -> Self {
+    pub(crate) fn new(builder: &mut Builder, config: &RecurrentConfig, embedding: ParameterId) -> Self {
         let layers = (0..config.encoder.layers).map(|layer| {
             let input = if layer == 0 { config.embedding } else { config.encoder.width(layer - 1) };
             let widths = CellWidths { input, context: 0, feed: 0, hidden: config.encoder.hidden };

@@ -3,7 +3,7 @@
 use regard_tensor::Var;
 use regard_tensor::ops;
 
-use crate::config::{ContextKind, ModelConfig, Readout as ReadoutKind};
+use crate::config::{ContextKind, Readout as ReadoutKind, RecurrentConfig};
 use crate::error::Result;
 use crate::parameters::{Builder, ParameterId};
 use crate::pass::Pass;
@@ -42,7 +42,7 @@ impl ReadoutInput {
 }
 
 impl Readout {
-    pub(crate) fn new(builder: &mut Builder, config: &ModelConfig) -> Self {
+    pub(crate) fn new(builder: &mut Builder, config: &RecurrentConfig) -> Self {
         let kind = config.decoder.readout;
         let width = config.readout_width();
         let rows = if kind == ReadoutKind::Maxout { 2 * width } else { width };

@@ -70,6 +70,14 @@ kernels! {
     fn tanh_slice(x: &mut [Self]);
     /// `x = σ(x) = 1 / (1 + e^−x)`.
     fn sigmoid_slice(x: &mut [Self]);
+    /// `x = x·Φ(x)`, Φ the normal distribution function: GELU in its exact form.
+    fn gelu_slice(x: &mut [Self]);
+    /// Its backward pass: `dx += dy·(Φ(x) + x·φ(x))`.
+    fn gelu_backward_slice(x: &[Self], dy: &[Self], dx: &mut [Self]);
+    /// `x = x·σ(x)`: swish, also `SiLU`.
+    fn swish_slice(x: &mut [Self]);
+    /// Its backward pass: `dx += dy·σ(x)·(1 + x·(1 − σ(x)))`.
+    fn swish_backward_slice(x: &[Self], dy: &[Self], dx: &mut [Self]);
     /// `log Σ e^x`, natural; −∞ for an empty row or one of −∞ only.
     fn log_sum_exp(x: &[Self]) -> Self;
     /// `x = softmax x`. A row of −∞ only, where nothing may be attended, becomes zeros.

@@ -158,6 +158,54 @@ pub fn sigmoid_slice<T: Number>(x: &mut [T]) {
     }
 }
 
+/// See [`Kernels::gelu_slice`](super::Kernels::gelu_slice).
+pub fn gelu_slice<T: Number>(x: &mut [T]) {
+    for x in x {
+        *x = *x * T::from_f64(normal(x.to_f64()).0);
+    }
+}
+
+/// See [`Kernels::gelu_backward_slice`](super::Kernels::gelu_backward_slice).
+pub fn gelu_backward_slice<T: Number>(x: &[T], dy: &[T], dx: &mut [T]) {
+    assert!(x.len() == dx.len() && dy.len() == dx.len());
+    for ((&x, &dy), dx) in x.iter().zip(dy).zip(dx) {
+        let (below, density) = normal(x.to_f64());
+        *dx = *dx + dy * T::from_f64(below + x.to_f64() * density);
+    }
+}
+
+/// Φ(x) and φ(x), by the series erf z = 2/√π · e^−z² · Σ z·(2z²)ⁿ / (1·3·…·(2n + 1)), whose terms are all positive.
+fn normal(x: f64) -> (f64, f64) {
+    let square = x * x;
+    let density = (-square / 2.0).exp() / std::f64::consts::TAU.sqrt();
+    if !square.is_finite() || square > 72.0 {
+        return (if x > 0.0 { 1.0 } else { 0.0 * x }, density);
+    }
+    let (mut sum, mut term, mut odd) = (0.0, x, 1.0);
+    while term.abs() > f64::EPSILON / 16.0 * sum.abs() {
+        sum += term;
+        odd += 2.0;
+        term = term * square / odd;
+    }
+    (0.5 + density * sum, density)
+}
+
+/// See [`Kernels::swish_slice`](super::Kernels::swish_slice).
+pub fn swish_slice<T: Number>(x: &mut [T]) {
+    for x in x {
+        *x = *x * x.sigmoid();
+    }
+}
+
+/// See [`Kernels::swish_backward_slice`](super::Kernels::swish_backward_slice).
+pub fn swish_backward_slice<T: Number>(x: &[T], dy: &[T], dx: &mut [T]) {
+    assert!(x.len() == dx.len() && dy.len() == dx.len());
+    for ((&x, &dy), dx) in x.iter().zip(dy).zip(dx) {
+        let gate = x.sigmoid();
+        *dx = *dx + dy * gate * (T::ONE + x * (T::ONE - gate));
+    }
+}
+
 /// The largest value, −∞ for an empty row; NaN is passed over (its exponential brings it back).
 fn largest<T: Number>(x: &[T]) -> T {
     x.iter().fold(T::NEG_INFINITY, |max, &x| max.max(x))

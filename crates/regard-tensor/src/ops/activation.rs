@@ -1,7 +1,7 @@
-//! tanh and the logistic function, element by element.
+//! Functions of one number, element by element.
 
 use crate::element::Element;
-use crate::{Result, Tape, Tensor, Var};
+use crate::{Result, Tape, Tensor, Threads, Var};
 
 /// `tanh(x)`.
 ///
@@ -19,6 +19,31 @@ pub fn sigmoid<T: Element>(tape: &Tape<T>, x: &Var<T>) -> Result<Var<T>> {
     Ok(apply(tape, x, T::sigmoid_slice, |y| y * (T::ONE - y)))
 }
 
+/// `max(x, 0)`; its derivative at 0 is 0.
+///
+/// # Errors
+/// None at present; the type is that of every operation.
+pub fn relu<T: Element>(tape: &Tape<T>, x: &Var<T>) -> Result<Var<T>> {
+    let function = |x: &mut [T]| x.iter_mut().for_each(|x| *x = if *x <= T::ZERO { T::ZERO } else { *x });
+    Ok(apply(tape, x, function, |y| if y > T::ZERO { T::ONE } else { T::ZERO }))
+}
+
+/// `x·Φ(x)`, Φ the normal distribution function: the exact form (Hendrycks & Gimpel 2016), `PyTorch`'s default.
+///
+/// # Errors
+/// None at present; the type is that of every operation.
+pub fn gelu<T: Element>(tape: &Tape<T>, x: &Var<T>) -> Result<Var<T>> {
+    Ok(apply_of_input(tape, x, T::gelu_slice, T::gelu_backward_slice))
+}
+
+/// `x·σ(x)` (Ramachandran et al. 2017), `PyTorch`'s `SiLU`.
+///
+/// # Errors
+/// None at present; the type is that of every operation.
+pub fn swish<T: Element>(tape: &Tape<T>, x: &Var<T>) -> Result<Var<T>> {
+    Ok(apply_of_input(tape, x, T::swish_slice, T::swish_backward_slice))
+}
+
 /// A function whose derivative is known from its own value.
 fn apply<T: Element>(
     tape: &Tape<T>,
@@ -26,24 +51,61 @@ fn apply<T: Element>(
     function: fn(&mut [T]),
     derivative: impl Fn(T) -> T + 'static,
 ) -> Var<T> {
-    let y = Tensor::build(x.shape(), |out| {
-        out.copy_from_slice(x.value().values());
-        let part = out.len().div_ceil(tape.threads().count()).next_multiple_of(64).max(super::SERIAL);
-        tape.threads().chunks_mut(out, part, |_, chunk| function(chunk));
-    });
+    let y = forward(tape, x, function);
     if !tape.needs_gradient(&[x]) {
         return Var::constant(y);
     }
     let (x, kept) = (x.clone(), y.clone());
     let [y] = tape.record([y], move |_, outputs, gradients| {
         if let [Some(dy)] = outputs {
-            gradients.accumulate(&x, |dx| {
+            gradients.update(&x, |dx, fresh| {
                 for ((dx, &dy), &y) in dx.iter_mut().zip(dy.values()).zip(kept.values()) {
-                    *dx = *dx + dy * derivative(y);
+                    let change = dy * derivative(y);
+                    *dx = if fresh { change } else { *dx + change };
                 }
             });
         }
         Ok(())
     });
     y
+}
+
+/// A function whose derivative is known from its input: `backward(x, dy, dx)` adds to dx.
+fn apply_of_input<T: Element>(
+    tape: &Tape<T>,
+    x: &Var<T>,
+    function: fn(&mut [T]),
+    backward: fn(&[T], &[T], &mut [T]),
+) -> Var<T> {
+    let y = forward(tape, x, function);
+    if !tape.needs_gradient(&[x]) {
+        return Var::constant(y);
+    }
+    let x = x.clone();
+    let [y] = tape.record([y], move |threads, outputs, gradients| {
+        if let [Some(dy)] = outputs {
+            gradients.accumulate(&x, |dx| {
+                let part = part(dx.len(), threads);
+                threads.chunks_mut(dx, part, |index, dx| {
+                    let range = index * part..index * part + dx.len();
+                    backward(&x.value().values()[range.clone()], &dy.values()[range], dx);
+                });
+            });
+        }
+        Ok(())
+    });
+    y
+}
+
+fn forward<T: Element>(tape: &Tape<T>, x: &Var<T>, function: fn(&mut [T])) -> Tensor<T> {
+    Tensor::build(x.shape(), |out| {
+        out.copy_from_slice(x.value().values());
+        let part = part(out.len(), tape.threads());
+        tape.threads().chunks_mut(out, part, |_, chunk| function(chunk));
+    })
+}
+
+/// How many elements a thread takes at a time.
+fn part(len: usize, threads: &Threads) -> usize {
+    len.div_ceil(threads.count()).next_multiple_of(64).max(super::SERIAL)
 }

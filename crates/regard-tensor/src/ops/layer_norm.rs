@@ -18,31 +18,29 @@ pub fn layer_norm<T: Element>(tape: &Tape<T>, x: &Var<T>, gain: &Var<T>, bias: &
     // Normalised rows, and 1 / standard deviation of each.
     let mut normal = Tensor::build(x.shape(), |_| ());
     let mut scales = Tensor::build([x.shape().rows()], |_| ());
-    for ((row, out), scale) in
-        normal.values_mut().chunks_exact_mut(width.max(1)).enumerate().zip(scales.values_mut())
-    {
+    let rows = normal.values_mut().chunks_exact_mut(width.max(1)).zip(scales.values_mut());
+    let rows: Vec<_> = rows.enumerate().collect();
+    super::for_items(tape.threads(), rows, width, |(row, (out, scale))| {
         *scale = normalise(x.value().row(row), out);
-    }
+    });
     let y = Tensor::build(x.shape(), |out| {
-        for (out, normal) in
-            out.chunks_exact_mut(width.max(1)).zip(normal.values().chunks_exact(width.max(1)))
-        {
+        super::for_rows_of(tape.threads(), x.shape().len(), out, width, |row, out| {
             let parameters = gain.value().values().iter().zip(bias.value().values());
-            for ((y, &n), (&gain, &bias)) in out.iter_mut().zip(normal).zip(parameters) {
+            for ((y, &n), (&gain, &bias)) in out.iter_mut().zip(normal.row(row)).zip(parameters) {
                 *y = n * gain + bias;
             }
-        }
+        });
     });
     if !tape.needs_gradient(&[x, gain, bias]) {
         return Ok(Var::constant(y));
     }
     let (x, gain, bias) = (x.clone(), gain.clone(), bias.clone());
-    let [y] = tape.record([y], move |_, outputs, gradients| {
+    let [y] = tape.record([y], move |threads, outputs, gradients| {
         let [Some(dy)] = outputs else { return Ok(()) };
         gradients.accumulate(&x, |dx| {
-            for (row, dx) in dx.chunks_exact_mut(width.max(1)).enumerate() {
+            super::for_rows_of(threads, dy.shape().len(), dx, width, |row, dx| {
                 backward_row(dy.row(row), normal.row(row), gain.value().values(), scales.values()[row], dx);
-            }
+            });
         });
         gradients.accumulate(&gain, |sum| {
             for (dy, normal) in

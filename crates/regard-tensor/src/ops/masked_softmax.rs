@@ -29,33 +29,30 @@ pub fn masked_softmax<T: Element>(tape: &Tape<T>, scores: &Var<T>, spans: &[Span
         return Err(TensorError::Index { op: "masked_softmax", index: span.end, limit: width });
     }
     let weights = Tensor::build(scores.shape(), |out| {
-        out.fill(T::ZERO);
-        for ((row, scores), span) in out
-            .chunks_exact_mut(width.max(1))
-            .zip(scores.value().values().chunks_exact(width.max(1)))
-            .zip(spans)
-        {
+        super::for_rows_of(tape.threads(), scores.shape().len(), out, width, |row, out| {
+            let span = spans[row];
+            out.fill(T::ZERO);
             if span.start < span.end {
-                let row = &mut row[span.start..span.end];
-                row.copy_from_slice(&scores[span.start..span.end]);
-                T::softmax_row(row);
+                let out = &mut out[span.start..span.end];
+                out.copy_from_slice(&scores.value().row(row)[span.start..span.end]);
+                T::softmax_row(out);
             }
-        }
+        });
     });
     if !tape.needs_gradient(&[scores]) {
         return Ok(Var::constant(weights));
     }
     let (scores, kept) = (scores.clone(), weights.clone());
-    let [weights] = tape.record([weights], move |_, outputs, gradients| {
+    let [weights] = tape.record([weights], move |threads, outputs, gradients| {
         let [Some(dw)] = outputs else { return Ok(()) };
         gradients.accumulate(&scores, |ds| {
-            for (row, ds) in ds.chunks_exact_mut(width.max(1)).enumerate() {
+            super::for_rows_of(threads, dw.shape().len(), ds, width, |row, ds| {
                 let (w, dw) = (kept.row(row), dw.row(row));
                 let mean = T::dot(w, dw);
                 for ((ds, &w), &dw) in ds.iter_mut().zip(w).zip(dw) {
                     *ds = *ds + w * (dw - mean);
                 }
-            }
+            });
         });
         Ok(())
     });

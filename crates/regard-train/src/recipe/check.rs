@@ -1,7 +1,10 @@
 //! What a recipe must not ask for.
 
+use regard_model::ModelConfig;
+
 use super::{Metric, Recipe, TokenizerKind, TokenizerRecipe, ValidationRecipe};
 use crate::config::Problem;
+use crate::sampling::SamplingConfig;
 use crate::schedule::ScheduleConfig;
 
 const NEEDS_VALIDATION: &str =
@@ -18,6 +21,15 @@ impl Recipe {
         Problem::unless(validated || !plateau, "schedule.kind", || format!("\"plateau\" {NEEDS_VALIDATION}"))
             .map_err(|problem| ("training", problem))?;
         self.validation.check(validated).map_err(|problem| ("validation", problem))
+    }
+
+    /// A Transformer reads all target words at once, so that it cannot read its own.
+    pub(super) fn check_sampling(&self, model: &ModelConfig) -> Result<(), Problem> {
+        let can =
+            matches!(model, ModelConfig::Recurrent(_)) || self.training.sampling == SamplingConfig::None;
+        Problem::unless(can, "sampling.kind", || {
+            "needs a recurrent model: a Transformer reads all target words at once".to_owned()
+        })
     }
 }
 

@@ -35,7 +35,8 @@ const CACHED_SAMPLE_LINES: usize = 1_000_000;
 /// "#;
 /// let recipe = Recipe::parse(text, &["training.clip_norm=5".to_owned()])?;
 /// assert_eq!(recipe.training.clip_norm, 5.0);
-/// assert_eq!(recipe.model_config()?.encoder.hidden, 128);
+/// let regard_model::ModelConfig::Recurrent(model) = recipe.model_config()? else { panic!("luong is recurrent") };
+/// assert_eq!(model.encoder.hidden, 128);
 /// # Ok::<(), regard_train::TrainError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

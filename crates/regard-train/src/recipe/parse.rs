@@ -31,7 +31,11 @@ impl Recipe {
             let key = format!("{table}.{}", problem.key);
             impossible(line_of(text, &key), table, problem)
         })?;
-        recipe.model_config().map_err(|error| recipe.blame(text, error))?;
+        let model = recipe.model_config().map_err(|error| recipe.blame(text, error))?;
+        recipe.check_sampling(&model).map_err(|problem| {
+            let key = format!("training.{}", problem.key);
+            impossible(line_of(text, &key), "training", problem)
+        })?;
         Ok(recipe)
     }
 

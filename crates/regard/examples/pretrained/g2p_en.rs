@@ -8,8 +8,8 @@ use std::path::Path;
 
 use regard::decode::{Decoding, Hypothesis, MaxLength, SearchOptions};
 use regard::model::{
-    Bidirectional, CellKind, ContextKind, DecoderConfig, EncoderConfig, InitialState, ModelConfig, Preset,
-    Readout, ReadoutState, RecurrentModel,
+    Bidirectional, CellKind, ContextKind, DecoderConfig, EncoderConfig, InitialState, Readout, ReadoutState,
+    RecurrentConfig, RecurrentModel,
 };
 use regard::tensor::Threads;
 use regard::text::Padded;
@@ -95,8 +95,8 @@ impl G2p {
 }
 
 /// The network as a configuration of Regard.
-fn network(config: &Config) -> ModelConfig {
-    ModelConfig {
+fn network(config: &Config) -> RecurrentConfig {
+    RecurrentConfig {
         cell: CellKind::GruResetAfter,
         embedding: config.embedding,
         encoder: EncoderConfig {
@@ -111,9 +111,9 @@ fn network(config: &Config) -> ModelConfig {
             initial_state: InitialState::Last,
             readout: Readout::Linear,
             readout_state: ReadoutState::Current,
-            ..Preset::Sutskever.config().decoder
+            ..RecurrentConfig::sutskever().decoder
         },
         context: ContextKind::Once,
-        ..Preset::Sutskever.config()
+        ..RecurrentConfig::sutskever()
     }
 }

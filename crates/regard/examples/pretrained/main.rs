@@ -5,7 +5,7 @@
 //! cargo run --release --example pretrained -- netra DIRECTORY angkor phnompenh
 //! ```
 //!
-//! Four steps, the same for every network that a [`ModelConfig`](regard::model::ModelConfig) can describe:
+//! Four steps, the same for every network that a [`RecurrentConfig`](regard::model::RecurrentConfig) can describe:
 //!
 //! 1. Write down what the network is: `network` in `g2p_en.rs` and `netra.rs`. Cell, directions, where the first state
 //!    comes from, which state asks the attention, what goes into the output layer.

@@ -17,8 +17,8 @@ use std::path::Path;
 use regard::decode::{Decoding, Hypothesis, MaxLength, SearchOptions};
 use regard::look::Heatmap;
 use regard::model::{
-    AttentionConfig, Bidirectional, CellKind, ContextKind, DecoderConfig, EncoderConfig, InitialState,
-    ModelConfig, Preset, Query, Readout, ReadoutState, RecurrentModel, Score,
+    AttentionConfig, Bidirectional, CellKind, ContextKind, DecoderConfig, EncoderConfig, InitialState, Query,
+    Readout, ReadoutState, RecurrentConfig, RecurrentModel, Score,
 };
 use regard::tensor::{Tensor, Threads};
 use regard::text::Padded;
@@ -120,9 +120,9 @@ impl Netra {
 }
 
 /// The network as a configuration of Regard.
-fn network() -> ModelConfig {
-    let base = Preset::Bahdanau.config();
-    ModelConfig {
+fn network() -> RecurrentConfig {
+    let base = RecurrentConfig::bahdanau();
+    RecurrentConfig {
         cell: CellKind::GruResetAfter,
         embedding: EMBEDDING,
         encoder: EncoderConfig {

@@ -6,7 +6,8 @@ use anyhow::Result;
 use clap::{Args, Subcommand, ValueEnum};
 use regard_model::{
     AttentionConfig, Bidirectional, CellKind, ContextKind, ContextLayers, DecoderConfig, EncoderConfig,
-    InitialState, ModelConfig, Preset, Query, Readout, ReadoutState, RecurrentModel, Score, Seq2Seq,
+    InitialState, ModelConfig, NormPosition, Query, Readout, ReadoutState, RecurrentConfig, Score,
+    StackConfig, TiedEmbeddings, TransformerConfig,
 };
 use regard_tensor::random;
 use regard_text::{Batch, Padded};
@@ -39,7 +40,8 @@ enum Work {
 
 #[derive(Args)]
 struct TrainBench {
-    /// a: embedding 256, bidirectional LSTM 2 × 256, LSTM 512 with input feeding, general attention, 8,000 words
+    /// a: embedding 256, bidirectional LSTM 2 × 256, LSTM 512 with input feeding, general attention, 8,000 words;
+    /// b: a Transformer of 3 + 3 layers, width 512, feed-forward 2048, 8 heads, 8,000 words
     #[arg(long, value_enum, default_value = "a")]
     shape: Shape,
     /// Steps that are measured
@@ -55,6 +57,7 @@ struct TrainBench {
 #[derive(Clone, Copy, ValueEnum)]
 enum Shape {
     A,
+    B,
 }
 
 #[derive(Serialize)]
@@ -74,12 +77,15 @@ pub(super) fn run(args: &BenchArgs) -> Result<()> {
 
 fn train(args: &TrainBench) -> Result<()> {
     let threads = args.settings.threads()?;
-    let Shape::A = args.shape;
-    let model = RecurrentModel::new(&shape_a(), VOCABULARY, VOCABULARY, 1)?;
+    let (name, config) = match args.shape {
+        Shape::A => ("a", ModelConfig::Recurrent(shape_a())),
+        Shape::B => ("b", ModelConfig::Transformer(shape_b())),
+    };
+    let model = config.build(VOCABULARY, VOCABULARY, 1)?;
     let parameters = model.parameters().count();
-    let config =
+    let training =
         TrainingConfig { updates: Some(u64::MAX), label_smoothing: 0.0, ..TrainingConfig::default() };
-    let mut trainer = Trainer::new(Box::new(model), config, 1, &threads)?;
+    let mut trainer = Trainer::new(model, training, 1, &threads)?;
     let batch = Batch { source: random_rows(1), target: random_rows(2), indices: (0..BATCH).collect() };
     let batches = [batch];
     let mut times = Vec::with_capacity(usize::from(args.steps));
@@ -103,7 +109,7 @@ fn train(args: &TrainBench) -> Result<()> {
         return print_json(&report);
     }
     print(&format!(
-        "shape a, f32, {} threads: step {:.0} ms (median of {}), {:.0} target tokens/s, {:.1} M parameters, peak {:.0} MiB",
+        "shape {name}, f32, {} threads: step {:.0} ms (median of {}), {:.0} target tokens/s, {:.1} M parameters, peak {:.0} MiB",
         report.threads,
         report.step_ms,
         args.steps,
@@ -114,9 +120,9 @@ fn train(args: &TrainBench) -> Result<()> {
 }
 
 /// The model of shape a.
-fn shape_a() -> ModelConfig {
-    let base = Preset::Luong.config();
-    ModelConfig {
+fn shape_a() -> RecurrentConfig {
+    let base = RecurrentConfig::luong();
+    RecurrentConfig {
         cell: CellKind::Lstm,
         embedding: 256,
         encoder: EncoderConfig {
@@ -139,6 +145,19 @@ fn shape_a() -> ModelConfig {
         attention: AttentionConfig { score: Score::General, query: Query::Current, ..base.attention },
         dropout: 0.2,
         ..base
+    }
+}
+
+/// The model of shape b.
+fn shape_b() -> TransformerConfig {
+    let stack = StackConfig { layers: 3, heads: 8 };
+    TransformerConfig {
+        tied_embeddings: TiedEmbeddings::None,
+        norm_position: NormPosition::Pre,
+        encoder: stack,
+        decoder: stack,
+        feed_forward_dropout: 0.1,
+        ..TransformerConfig::base()
     }
 }
 

@@ -89,7 +89,8 @@ struct Document<'a> {
 struct SiteRecord<'a> {
     site: SiteKind,
     layer: usize,
-    head: usize,
+    /// None where the weights are the mean of all heads of the layer.
+    head: Option<usize>,
     weights: &'a [Vec<f32>],
     scores: &'a [Vec<f32>],
 }
@@ -115,7 +116,10 @@ pub(super) fn run(args: &LookArgs) -> Result<()> {
         .context("there is nothing to look at; is the sentence empty?")?;
     pictures(args, &seen, &heatmap)?;
     if args.json {
-        let AttentionSite { kind: site, layer, head } = AttentionSite::CROSS;
+        let cross = translator.model().cross_sites();
+        let AttentionSite { kind: site, layer, head } = cross.last().copied().unwrap_or(AttentionSite::CROSS);
+        let heads = cross.iter().filter(|site| site.layer == layer).count();
+        let head = (heads == 1).then_some(head);
         let sites = vec![SiteRecord { site, layer, head, weights: &seen.weights, scores: &seen.scores }];
         return print_json(&Document {
             source_tokens: &seen.source_tokens,

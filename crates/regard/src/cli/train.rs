@@ -115,7 +115,7 @@ fn begin(
         );
     }
     let config = recipe.model_config()?;
-    let (source, target) = data.pipelines(config.tied_embeddings == TiedEmbeddings::All)?;
+    let (source, target) = data.pipelines(config.tied_embeddings() == TiedEmbeddings::All)?;
     let language = |code: &Option<String>| code.clone().unwrap_or_default();
     let info = ModelInfo {
         config,

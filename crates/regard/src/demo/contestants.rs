@@ -2,7 +2,7 @@
 
 use regard_model::{
     AttentionConfig, Bidirectional, CellKind, ContextKind, DecoderConfig, EncoderConfig, InitialState,
-    ModelConfig, Preset, Query, Readout, ReadoutState, Score,
+    ModelConfig, Query, Readout, ReadoutState, RecurrentConfig, Score,
 };
 use regard_train::{ScheduleConfig, TrainingConfig};
 use serde::Serialize;
@@ -38,8 +38,8 @@ impl Contestant {
     /// Its network: a GRU of about 0.5 M weights.
     #[must_use]
     pub fn config(self) -> ModelConfig {
-        let base = Preset::Bahdanau.config();
-        let shared = ModelConfig {
+        let base = RecurrentConfig::bahdanau();
+        let shared = RecurrentConfig {
             cell: CellKind::GruResetAfter,
             embedding: 96,
             dropout: 0.0,
@@ -54,8 +54,8 @@ impl Contestant {
             },
             ..base.clone()
         };
-        match self.kind {
-            Kind::FixedVector => ModelConfig {
+        ModelConfig::Recurrent(match self.kind {
+            Kind::FixedVector => RecurrentConfig {
                 encoder: EncoderConfig {
                     layers: 1,
                     hidden: 224,
@@ -65,7 +65,7 @@ impl Contestant {
                 context: ContextKind::Once,
                 ..shared
             },
-            Kind::Attention => ModelConfig {
+            Kind::Attention => RecurrentConfig {
                 encoder: EncoderConfig {
                     layers: 1,
                     hidden: 112,
@@ -76,7 +76,7 @@ impl Contestant {
                 attention: AttentionConfig { score: Score::General, query: Query::Current, ..base.attention },
                 ..shared
             },
-        }
+        })
     }
 
     /// How it is trained; the same for both.

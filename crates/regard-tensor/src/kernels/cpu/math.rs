@@ -71,6 +71,18 @@ pub(super) fn tanh<const FMA: bool>(x: f32) -> f32 {
     (e / (e + 2.0)).copysign(x)
 }
 
+/// Φ(x) to 2e-7 and φ(x): the normal distribution function and its density. Φ by Abramowitz & Stegun 7.1.26.
+#[inline(always)]
+pub(super) fn normal<const FMA: bool>(x: f32) -> (f32, f32) {
+    let z = x.abs() * std::f32::consts::FRAC_1_SQRT_2;
+    let falls = exp::<FMA>(-z * z);
+    let t = 1.0 / fma::<FMA>(0.327_591_1, z, 1.0);
+    let p = polynomial::<FMA, 5>(t, [1.061_405_4, -1.453_152, 1.421_413_7, -0.284_496_74, 0.254_829_6]);
+    let outside = 0.5 * p * t * falls;
+    let below = if x < 0.0 { outside } else { 1.0 - outside };
+    (below, falls * 0.398_942_3)
+}
+
 #[cfg(test)]
 #[allow(clippy::float_cmp, reason = "the ends are exact")]
 mod tests {

@@ -13,6 +13,7 @@
 
 mod additive;
 mod cells;
+mod gates;
 mod gemm;
 mod gemm_tn;
 mod isa;
@@ -59,6 +60,10 @@ dispatch! {
     fn exp_slice(x: &mut [f32]) = slices;
     fn tanh_slice(x: &mut [f32]) = slices;
     fn sigmoid_slice(x: &mut [f32]) = slices;
+    fn gelu_slice(x: &mut [f32]) = gates;
+    fn gelu_backward_slice(x: &[f32], dy: &[f32], dx: &mut [f32]) = gates;
+    fn swish_slice(x: &mut [f32]) = gates;
+    fn swish_backward_slice(x: &[f32], dy: &[f32], dx: &mut [f32]) = gates;
     fn log_sum_exp(x: &[f32]) -> f32 = softmax;
     fn softmax_row(x: &mut [f32]) = softmax;
     fn log_softmax_row(x: &mut [f32]) = softmax;

@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{ModelError, Result};
+use super::TiedEmbeddings;
 
 /// A recurrent encoder-decoder. Fixed at training; stored in `config.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ModelConfig {
+pub struct RecurrentConfig {
     /// The recurrent cell of encoder and decoder.
     pub cell: CellKind,
     /// Layer normalisation inside the cell (Ba et al. 2016).
@@ -44,18 +44,6 @@ pub enum CellKind {
     GruResetAfter,
     /// Gated recurrent unit, the reset gate applied before the product (Cho, Bahdanau).
     GruResetBefore,
-}
-
-/// Which embeddings share their weights.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TiedEmbeddings {
-    /// None.
-    None,
-    /// The target embedding is the output layer (Press & Wolf 2017).
-    TargetOutput,
-    /// One table for source, target and output: needs one vocabulary.
-    All,
 }
 
 /// The reader.
@@ -238,13 +226,7 @@ pub enum Window {
     LocalP,
 }
 
-impl Default for ModelConfig {
-    fn default() -> Self {
-        Preset::Bahdanau.config()
-    }
-}
-
-impl ModelConfig {
+impl RecurrentConfig {
     /// The width of the top encoder layer's output, which is what attention reads.
     #[must_use]
     pub fn memory_width(&self) -> usize {
@@ -259,19 +241,6 @@ impl ModelConfig {
             Readout::Concat => self.decoder.hidden + self.memory_width(),
             _ => self.decoder.readout_width,
         }
-    }
-
-    /// This configuration with the keys of `changes` (a nested object) replaced.
-    ///
-    /// # Errors
-    /// Where a key is unknown, a value has the wrong type, or the result is impossible.
-    pub fn with_changes(&self, changes: &serde_json::Value) -> Result<Self> {
-        let config_error = |error: serde_json::Error| ModelError::Config(error.to_string());
-        let mut value = serde_json::to_value(self).map_err(config_error)?;
-        merge(&mut value, changes);
-        let config: Self = serde_json::from_value(value).map_err(config_error)?;
-        config.check()?;
-        Ok(config)
     }
 }
 
@@ -293,168 +262,137 @@ impl EncoderConfig {
     }
 }
 
-fn merge(value: &mut serde_json::Value, changes: &serde_json::Value) {
-    match (value, changes) {
-        (serde_json::Value::Object(fields), serde_json::Value::Object(changes)) => {
-            for (key, change) in changes {
-                merge(fields.entry(key.clone()).or_insert(serde_json::Value::Null), change);
-            }
-        }
-        (value, change) => *value = change.clone(),
-    }
-}
-
-/// A configuration as a paper has it, at a size that trains on a CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Preset {
-    /// Four LSTM layers, the source reversed, all states handed over once (Sutskever et al. 2014).
-    Sutskever,
-    /// A GRU whose last state is an input of every step and of a maxout output (Cho et al. 2014).
-    Cho,
+/// Configurations as papers have them, at a size that trains on a CPU.
+impl RecurrentConfig {
     /// A bidirectional GRU and additive attention by the previous state (Bahdanau et al. 2015).
-    Bahdanau,
-    /// LSTM layers, `general` attention by the current state, input feeding (Luong et al. 2015).
-    Luong,
-    /// Eight and eight LSTM layers, residual from the third, attention by the bottom layer's last output (Wu et al. 2016).
-    Gnmt,
-}
-
-impl Preset {
-    /// All presets, in the order of their papers.
-    pub const ALL: [Self; 5] = [Self::Sutskever, Self::Cho, Self::Bahdanau, Self::Luong, Self::Gnmt];
-
-    /// The configuration.
     #[must_use]
-    pub fn config(self) -> ModelConfig {
-        match self {
-            Self::Sutskever => sutskever(),
-            Self::Cho => cho(),
-            Self::Bahdanau => bahdanau(),
-            Self::Luong => luong(),
-            Self::Gnmt => gnmt(),
+    pub fn bahdanau() -> Self {
+        Self {
+            cell: CellKind::GruResetBefore,
+            layer_norm: false,
+            embedding: 256,
+            tied_embeddings: TiedEmbeddings::None,
+            encoder: EncoderConfig {
+                layers: 1,
+                hidden: 256,
+                bidirectional: Bidirectional::All,
+                reverse_source: false,
+            },
+            decoder: DecoderConfig {
+                layers: 1,
+                hidden: 256,
+                initial_state: InitialState::BackwardBridge,
+                input_feeding: false,
+                context_layers: ContextLayers::First,
+                readout: Readout::Maxout,
+                readout_state: ReadoutState::Previous,
+                readout_width: 256,
+            },
+            residual_from: 0,
+            context: ContextKind::Attention,
+            attention: AttentionConfig {
+                score: Score::Additive,
+                width: 256,
+                bias: false,
+                query: Query::Previous,
+                query_layer: QueryLayer::Top,
+                window: Window::Global,
+                radius: 10,
+            },
+            dropout: 0.2,
+            recurrent_dropout: 0.0,
+            word_dropout: 0.0,
         }
     }
-}
 
-fn bahdanau() -> ModelConfig {
-    ModelConfig {
-        cell: CellKind::GruResetBefore,
-        layer_norm: false,
-        embedding: 256,
-        tied_embeddings: TiedEmbeddings::None,
-        encoder: EncoderConfig {
-            layers: 1,
-            hidden: 256,
-            bidirectional: Bidirectional::All,
-            reverse_source: false,
-        },
-        decoder: DecoderConfig {
-            layers: 1,
-            hidden: 256,
-            initial_state: InitialState::BackwardBridge,
-            input_feeding: false,
-            context_layers: ContextLayers::First,
-            readout: Readout::Maxout,
-            readout_state: ReadoutState::Previous,
-            readout_width: 256,
-        },
-        residual_from: 0,
-        context: ContextKind::Attention,
-        attention: AttentionConfig {
-            score: Score::Additive,
-            width: 256,
-            bias: false,
-            query: Query::Previous,
-            query_layer: QueryLayer::Top,
-            window: Window::Global,
-            radius: 10,
-        },
-        dropout: 0.2,
-        recurrent_dropout: 0.0,
-        word_dropout: 0.0,
+    /// A GRU whose last state is an input of every step and of a maxout output (Cho et al. 2014).
+    #[must_use]
+    pub fn cho() -> Self {
+        let base = Self::bahdanau();
+        Self {
+            encoder: EncoderConfig { bidirectional: Bidirectional::None, ..base.encoder },
+            decoder: DecoderConfig {
+                initial_state: InitialState::Bridge,
+                readout_state: ReadoutState::Current,
+                ..base.decoder
+            },
+            context: ContextKind::EveryStep,
+            ..base
+        }
     }
-}
 
-fn cho() -> ModelConfig {
-    let base = bahdanau();
-    ModelConfig {
-        encoder: EncoderConfig { bidirectional: Bidirectional::None, ..base.encoder },
-        decoder: DecoderConfig {
-            initial_state: InitialState::Bridge,
-            readout_state: ReadoutState::Current,
-            ..base.decoder
-        },
-        context: ContextKind::EveryStep,
-        ..base
+    /// Four LSTM layers, the source reversed, all states handed over once (Sutskever et al. 2014).
+    #[must_use]
+    pub fn sutskever() -> Self {
+        let base = Self::bahdanau();
+        Self {
+            cell: CellKind::Lstm,
+            encoder: EncoderConfig {
+                layers: 4,
+                hidden: 256,
+                bidirectional: Bidirectional::None,
+                reverse_source: true,
+            },
+            decoder: DecoderConfig {
+                layers: 4,
+                initial_state: InitialState::Last,
+                readout: Readout::Linear,
+                readout_state: ReadoutState::Current,
+                ..base.decoder
+            },
+            context: ContextKind::Once,
+            ..base
+        }
     }
-}
 
-fn sutskever() -> ModelConfig {
-    let base = bahdanau();
-    ModelConfig {
-        cell: CellKind::Lstm,
-        encoder: EncoderConfig {
-            layers: 4,
-            hidden: 256,
-            bidirectional: Bidirectional::None,
-            reverse_source: true,
-        },
-        decoder: DecoderConfig {
-            layers: 4,
-            initial_state: InitialState::Last,
-            readout: Readout::Linear,
-            readout_state: ReadoutState::Current,
-            ..base.decoder
-        },
-        context: ContextKind::Once,
-        ..base
+    /// LSTM layers, `general` attention by the current state, input feeding (Luong et al. 2015).
+    #[must_use]
+    pub fn luong() -> Self {
+        let base = Self::bahdanau();
+        Self {
+            cell: CellKind::Lstm,
+            encoder: EncoderConfig {
+                layers: 2,
+                hidden: 256,
+                bidirectional: Bidirectional::None,
+                reverse_source: true,
+            },
+            decoder: DecoderConfig {
+                layers: 2,
+                initial_state: InitialState::Last,
+                input_feeding: true,
+                readout: Readout::Attentional,
+                readout_state: ReadoutState::Current,
+                ..base.decoder
+            },
+            attention: AttentionConfig { score: Score::General, query: Query::Current, ..base.attention },
+            ..base
+        }
     }
-}
 
-fn luong() -> ModelConfig {
-    let base = bahdanau();
-    ModelConfig {
-        cell: CellKind::Lstm,
-        encoder: EncoderConfig {
-            layers: 2,
-            hidden: 256,
-            bidirectional: Bidirectional::None,
-            reverse_source: true,
-        },
-        decoder: DecoderConfig {
-            layers: 2,
-            initial_state: InitialState::Last,
-            input_feeding: true,
-            readout: Readout::Attentional,
-            readout_state: ReadoutState::Current,
-            ..base.decoder
-        },
-        attention: AttentionConfig { score: Score::General, query: Query::Current, ..base.attention },
-        ..base
-    }
-}
-
-fn gnmt() -> ModelConfig {
-    let base = bahdanau();
-    ModelConfig {
-        cell: CellKind::Lstm,
-        encoder: EncoderConfig {
-            layers: 8,
-            hidden: 256,
-            bidirectional: Bidirectional::Bottom,
-            reverse_source: false,
-        },
-        decoder: DecoderConfig {
-            layers: 8,
-            initial_state: InitialState::Last,
-            context_layers: ContextLayers::All,
-            readout: Readout::Linear,
-            readout_state: ReadoutState::Current,
-            ..base.decoder
-        },
-        residual_from: 3,
-        attention: AttentionConfig { query_layer: QueryLayer::Bottom, ..base.attention },
-        ..base
+    /// Eight and eight LSTM layers, residual from the third, attention by the bottom layer's last output (Wu et al. 2016).
+    #[must_use]
+    pub fn gnmt() -> Self {
+        let base = Self::bahdanau();
+        Self {
+            cell: CellKind::Lstm,
+            encoder: EncoderConfig {
+                layers: 8,
+                hidden: 256,
+                bidirectional: Bidirectional::Bottom,
+                reverse_source: false,
+            },
+            decoder: DecoderConfig {
+                layers: 8,
+                initial_state: InitialState::Last,
+                context_layers: ContextLayers::All,
+                readout: Readout::Linear,
+                readout_state: ReadoutState::Current,
+                ..base.decoder
+            },
+            residual_from: 3,
+            attention: AttentionConfig { query_layer: QueryLayer::Bottom, ..base.attention },
+            ..base
+        }
     }
 }

@@ -1,12 +1,12 @@
-//! What a configuration must not ask for.
+//! What a recurrent configuration must not ask for.
 
-use crate::config::{
-    CellKind, ContextKind, ContextLayers, InitialState, ModelConfig, Query, QueryLayer, Readout, Score,
-    TiedEmbeddings,
+use super::{
+    CellKind, ContextKind, ContextLayers, InitialState, Query, QueryLayer, Readout, RecurrentConfig, Score,
+    TiedEmbeddings, require,
 };
-use crate::error::{ModelError, Result};
+use crate::error::Result;
 
-impl ModelConfig {
+impl RecurrentConfig {
     /// Whether a model can be made from this configuration.
     ///
     /// # Errors
@@ -151,8 +151,4 @@ impl CellKind {
             Self::GruResetAfter | Self::GruResetBefore => 3,
         }
     }
-}
-
-fn require(holds: bool, message: impl FnOnce() -> String) -> Result<()> {
-    if holds { Ok(()) } else { Err(ModelError::Config(message())) }
 }

@@ -1,0 +1,190 @@
+//! The configuration of a Transformer.
+
+use serde::{Deserialize, Serialize};
+
+use super::{TiedEmbeddings, require};
+use crate::error::Result;
+
+/// A Transformer encoder-decoder (Vaswani et al. 2017).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TransformerConfig {
+    /// The width of word embeddings and of what goes from layer to layer.
+    pub d_model: usize,
+    /// The inner width of the feed-forward layers.
+    pub d_ff: usize,
+    /// Which embeddings share their weights.
+    pub tied_embeddings: TiedEmbeddings,
+    /// Word embeddings are multiplied by `√d_model`.
+    pub scale_embeddings: bool,
+    /// How a word's place is told.
+    pub positions: Positions,
+    /// Rows of the table of `learned` positions; what stands further out has the place of the last row.
+    pub max_positions: usize,
+    /// The normalisation.
+    pub norm: Norm,
+    /// Where it stands.
+    pub norm_position: NormPosition,
+    /// The function of the feed-forward layers.
+    pub activation: Activation,
+    /// A second map, without a bias, goes through the function and lets the first one through (Shazeer 2020).
+    pub gated: bool,
+    /// The output layer has a bias.
+    pub output_bias: bool,
+    /// The reader.
+    pub encoder: StackConfig,
+    /// The writer.
+    pub decoder: StackConfig,
+    /// Dropout on embeddings and on what each part of a layer adds.
+    pub dropout: f64,
+    /// Dropout on attention weights.
+    pub attention_dropout: f64,
+    /// Dropout inside the feed-forward layers, after the function.
+    pub feed_forward_dropout: f64,
+}
+
+/// A stack of layers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StackConfig {
+    /// Layers.
+    pub layers: usize,
+    /// Heads of each attention, each `d_model / heads` wide.
+    pub heads: usize,
+}
+
+/// How a word's place is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Positions {
+    /// Sines and cosines of 10000^(−2i/d) · p in turn are added to the embedding (Vaswani et al. 2017).
+    Sinusoidal,
+    /// The same numbers, all sines before all cosines (`MarianMTModel` of Hugging Face).
+    SinusoidalHalves,
+    /// A learned vector for each place is added to the embedding.
+    Learned,
+    /// Queries and keys of self-attention are turned by the place (Su et al. 2021).
+    Rotary,
+}
+
+/// A normalisation over the width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Norm {
+    /// By mean and variance (Ba et al. 2016).
+    Layer,
+    /// By the root mean square (Zhang & Sennrich 2019).
+    Rms,
+}
+
+/// Where the normalisation stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NormPosition {
+    /// Before each part of a layer, within the way around it, and once more after the last layer.
+    Pre,
+    /// After each part and the way around it (Vaswani et al. 2017).
+    Post,
+}
+
+/// The function of a feed-forward layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Activation {
+    /// `max(x, 0)`.
+    Relu,
+    /// `x·Φ(x)` in its exact form.
+    Gelu,
+    /// `x·σ(x)`.
+    Swish,
+}
+
+impl TransformerConfig {
+    /// 6 + 6 layers of width 512 and 8 heads (Vaswani et al. 2017, table 3, `base`).
+    #[must_use]
+    pub fn base() -> Self {
+        Self {
+            d_model: 512,
+            d_ff: 2048,
+            tied_embeddings: TiedEmbeddings::All,
+            scale_embeddings: true,
+            positions: Positions::Sinusoidal,
+            max_positions: 1024,
+            norm: Norm::Layer,
+            norm_position: NormPosition::Post,
+            activation: Activation::Relu,
+            gated: false,
+            output_bias: true,
+            encoder: StackConfig { layers: 6, heads: 8 },
+            decoder: StackConfig { layers: 6, heads: 8 },
+            dropout: 0.1,
+            attention_dropout: 0.0,
+            feed_forward_dropout: 0.0,
+        }
+    }
+
+    /// 4 + 4 layers of width 128 and 4 heads, for small corpora.
+    #[must_use]
+    pub fn tiny() -> Self {
+        let stack = StackConfig { layers: 4, heads: 4 };
+        Self {
+            d_model: 128,
+            d_ff: 256,
+            tied_embeddings: TiedEmbeddings::TargetOutput,
+            encoder: stack,
+            decoder: stack,
+            dropout: 0.3,
+            ..Self::base()
+        }
+    }
+
+    /// Whether a model can be made from this configuration.
+    ///
+    /// # Errors
+    /// With the field that is wrong and what it may be.
+    pub fn check(&self) -> Result<()> {
+        let stacks = [("encoder", self.encoder), ("decoder", self.decoder)];
+        let mut sizes = vec![("d_model".to_owned(), self.d_model), ("d_ff".to_owned(), self.d_ff)];
+        sizes.push(("max_positions".to_owned(), self.max_positions));
+        for (name, stack) in stacks {
+            sizes.push((format!("{name}.layers"), stack.layers));
+            sizes.push((format!("{name}.heads"), stack.heads));
+        }
+        for (name, size) in sizes {
+            require((1..=65_536).contains(&size), || format!("{name} = {size} must be from 1 to 65536"))?;
+        }
+        for (name, stack) in stacks {
+            let StackConfig { layers, heads } = stack;
+            require(layers <= 64, || format!("{name}.layers = {layers} are too many: at most 64"))?;
+            require(self.d_model.is_multiple_of(heads), || {
+                format!("{name}.heads = {heads} must divide d_model = {}", self.d_model)
+            })?;
+            let turns = self.positions == Positions::Rotary;
+            require(!turns || (self.d_model / heads).is_multiple_of(2), || {
+                format!(
+                    "positions = \"rotary\" needs heads of an even width, found {name}.heads = {heads} of d_model = {}",
+                    self.d_model
+                )
+            })?;
+        }
+        let waves = matches!(self.positions, Positions::Sinusoidal | Positions::SinusoidalHalves);
+        require(!waves || self.d_model.is_multiple_of(2), || {
+            format!("positions = \"sinusoidal\" needs an even d_model, found {}", self.d_model)
+        })?;
+        self.check_rates()
+    }
+
+    fn check_rates(&self) -> Result<()> {
+        let rates = [
+            ("dropout", self.dropout),
+            ("attention_dropout", self.attention_dropout),
+            ("feed_forward_dropout", self.feed_forward_dropout),
+        ];
+        for (name, rate) in rates {
+            require((0.0..1.0).contains(&rate), || {
+                format!("{name} = {rate} must be at least 0 and below 1")
+            })?;
+        }
+        Ok(())
+    }
+}

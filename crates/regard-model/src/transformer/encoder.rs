@@ -1,0 +1,90 @@
+//! The reader: every word looks at every word of its sentence, layer by layer.
+
+use regard_tensor::Var;
+use regard_tensor::ops::{self, Span};
+use regard_text::Padded;
+
+use super::{Around, FeedForward, Normalization, Words};
+use crate::attention::{MultiHead, Reading, SiteKind};
+use crate::config::TransformerConfig;
+use crate::error::Result;
+use crate::parameters::{Builder, ParameterId};
+use crate::pass::Pass;
+use crate::seq2seq::{Row, SiteAttention};
+
+pub(crate) struct Encoder {
+    words: Words,
+    layers: Vec<Layer>,
+    norm: Option<Normalization>,
+}
+
+struct Layer {
+    attention: MultiHead,
+    around: Around,
+    feed_forward: FeedForward,
+}
+
+/// What the reader leaves.
+pub(crate) struct Encoded {
+    /// `[sentences, positions, width]`.
+    pub(crate) states: Var,
+    /// What each layer and head looked at, where it is wanted.
+    pub(crate) attention: Vec<SiteAttention>,
+}
+
+impl Encoder {
+    pub(crate) fn new(builder: &mut Builder, config: &TransformerConfig, table: ParameterId) -> Self {
+        let words = Words::new(builder, "source_positions", config, table);
+        let layers = (0..config.encoder.layers).map(|layer| {
+            let name = format!("encoder.{layer}.self_attention");
+            Layer {
+                attention: MultiHead::new(builder, &name, config, SiteKind::EncoderSelf, layer),
+                around: Around::new(builder, &name, config),
+                feed_forward: FeedForward::new(builder, &format!("encoder.{layer}.feed_forward"), config),
+            }
+        });
+        let layers = layers.collect();
+        Self { words, layers, norm: Normalization::last(builder, "encoder.norm", config) }
+    }
+
+    /// Reads rows of ids, each ended by the end symbol.
+    pub(crate) fn encode(&self, pass: &Pass, source: &Padded) -> Result<Encoded> {
+        let (sentences, width) = (source.rows(), source.width);
+        let positions: Vec<usize> = (0..width).collect();
+        let rows = rows_of(source);
+        let entries: Vec<usize> = rows.iter().map(|row| row.sentence).collect();
+        let whole = |row: &Row| Span { start: 0, end: source.lengths[row.sentence] };
+        let spans: Vec<Span> = rows.iter().map(whole).collect();
+        let lengths = &source.lengths;
+        let reading =
+            Reading { rows: &rows, entries: &entries, lengths, spans: &spans, source_lengths: lengths };
+        let mut x = self.words.read(pass, &source.ids, &positions)?;
+        let mut attention = Vec::new();
+        for layer in &self.layers {
+            let input = layer.around.input(pass, &x)?;
+            let (keys, values) = layer.attention.keys_and_values(pass, &input, &positions)?;
+            let shape = [sentences, width, x.shape().last()];
+            let keys = ops::reshape(pass.tape, &keys, shape)?;
+            let values = ops::reshape(pass.tape, &values, shape)?;
+            let queries = layer.attention.queries(pass, &input, &positions)?;
+            let (y, seen) = layer.attention.attend(pass, &queries, (&keys, &values), &reading)?;
+            x = layer.feed_forward.apply(pass, &layer.around.output(pass, &x, &y)?)?;
+            attention.extend(seen);
+        }
+        if let Some(norm) = &self.norm {
+            x = norm.apply(pass, &x)?;
+        }
+        for seen in &mut attention {
+            seen.scores = seen.scores.reshape([sentences, width, width])?;
+            seen.weights = seen.weights.reshape([sentences, width, width])?;
+        }
+        let states = ops::reshape(pass.tape, &x, [sentences, width, x.shape().last()])?;
+        Ok(Encoded { states, attention })
+    }
+}
+
+/// Every place of every sentence, padding included, as the rows of a batch.
+pub(crate) fn rows_of(sentences: &Padded) -> Vec<Row> {
+    let row = |sentence| (0..sentences.width).map(move |position| Row { sentence, hypothesis: 0, position });
+    (0..sentences.rows()).flat_map(row).collect()
+}

@@ -1,0 +1,54 @@
+//! The feed-forward part of a layer: two maps and a function between them, word by word.
+
+use regard_tensor::Var;
+use regard_tensor::ops;
+
+use super::Around;
+use crate::affine::Affine;
+use crate::config::{Activation, TransformerConfig};
+use crate::error::Result;
+use crate::parameters::Builder;
+use crate::pass::Pass;
+
+/// W₂ f(W₁ x + b₁) + b₂, or W₂ (f(V x) ∘ (W₁ x + b₁)) + b₂ with a gate, and what stands around it.
+pub(crate) struct FeedForward {
+    input: Affine,
+    gate: Option<Affine>,
+    output: Affine,
+    activation: Activation,
+    dropout: f64,
+    around: Around,
+}
+
+impl FeedForward {
+    pub(crate) fn new(builder: &mut Builder, name: &str, config: &TransformerConfig) -> Self {
+        let (width, inner) = (config.d_model, config.d_ff);
+        Self {
+            input: Affine::new(builder, &format!("{name}.input"), inner, width),
+            gate: config.gated.then(|| Affine::without_bias(builder, &format!("{name}.gate"), inner, width)),
+            output: Affine::new(builder, &format!("{name}.output"), width, inner),
+            activation: config.activation,
+            dropout: config.feed_forward_dropout,
+            around: Around::new(builder, name, config),
+        }
+    }
+
+    pub(crate) fn apply(&self, pass: &Pass, x: &Var) -> Result<Var> {
+        let input = self.around.input(pass, x)?;
+        let mut inner = self.input.apply(pass, &input)?;
+        inner = match &self.gate {
+            Some(gate) => ops::mul(pass.tape, &self.activate(pass, &gate.apply(pass, &input)?)?, &inner)?,
+            None => self.activate(pass, &inner)?,
+        };
+        let output = self.output.apply(pass, &pass.dropout(&inner, self.dropout)?)?;
+        self.around.output(pass, x, &output)
+    }
+
+    fn activate(&self, pass: &Pass, x: &Var) -> Result<Var> {
+        Ok(match self.activation {
+            Activation::Relu => ops::relu(pass.tape, x)?,
+            Activation::Gelu => ops::gelu(pass.tape, x)?,
+            Activation::Swish => ops::swish(pass.tape, x)?,
+        })
+    }
+}

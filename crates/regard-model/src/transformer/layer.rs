@@ -1,0 +1,69 @@
+//! What stands around each part of a layer: normalisation, dropout, and the way around it.
+
+use regard_tensor::Var;
+use regard_tensor::ops;
+
+use crate::config::{Norm, NormPosition, TransformerConfig};
+use crate::error::Result;
+use crate::parameters::{Builder, ParameterId};
+use crate::pass::Pass;
+
+/// A normalisation with its weights.
+pub(crate) struct Normalization {
+    gain: ParameterId,
+    /// Layer normalisation alone has one.
+    bias: Option<ParameterId>,
+}
+
+impl Normalization {
+    pub(crate) fn new(builder: &mut Builder, name: &str, config: &TransformerConfig) -> Self {
+        let size = config.d_model;
+        let gain = builder.vector(&format!("{name}.gain"), size, 0..size);
+        let bias = (config.norm == Norm::Layer).then(|| builder.vector(&format!("{name}.bias"), size, 0..0));
+        Self { gain, bias }
+    }
+
+    /// The one after the last layer: where the layers normalise their inputs, nobody else does so with their output.
+    pub(crate) fn last(builder: &mut Builder, name: &str, config: &TransformerConfig) -> Option<Self> {
+        (config.norm_position == NormPosition::Pre).then(|| Self::new(builder, name, config))
+    }
+
+    pub(crate) fn apply(&self, pass: &Pass, x: &Var) -> Result<Var> {
+        let gain = pass.weight(self.gain);
+        Ok(match self.bias {
+            Some(bias) => ops::layer_norm(pass.tape, x, gain, pass.weight(bias))?,
+            None => ops::rms_norm(pass.tape, x, gain)?,
+        })
+    }
+}
+
+/// The surroundings of a part: x + f(norm x), or norm(x + f(x)).
+pub(crate) struct Around {
+    norm: Normalization,
+    position: NormPosition,
+    dropout: f64,
+}
+
+impl Around {
+    pub(crate) fn new(builder: &mut Builder, name: &str, config: &TransformerConfig) -> Self {
+        let norm = Normalization::new(builder, &format!("{name}.norm"), config);
+        Self { norm, position: config.norm_position, dropout: config.dropout }
+    }
+
+    /// What goes into the part.
+    pub(crate) fn input(&self, pass: &Pass, x: &Var) -> Result<Var> {
+        match self.position {
+            NormPosition::Pre => self.norm.apply(pass, x),
+            NormPosition::Post => Ok(x.clone()),
+        }
+    }
+
+    /// What leaves the whole, where the part made `y` of `x`.
+    pub(crate) fn output(&self, pass: &Pass, x: &Var, y: &Var) -> Result<Var> {
+        let sum = ops::add(pass.tape, x, &pass.dropout(y, self.dropout)?)?;
+        match self.position {
+            NormPosition::Pre => Ok(sum),
+            NormPosition::Post => self.norm.apply(pass, &sum),
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! The Transformer: attention in place of recurrence (Vaswani et al. 2017).
+
+mod decoder;
+mod encoder;
+mod feed_forward;
+mod layer;
+mod model;
+mod positions;
+mod words;
+
+pub use model::TransformerModel;
+
+use decoder::{Decoder, Past, SourceMemory};
+use encoder::Encoder;
+use feed_forward::FeedForward;
+use layer::{Around, Normalization};
+use positions::PositionVectors;
+use words::Words;

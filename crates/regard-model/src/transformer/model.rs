@@ -1,0 +1,213 @@
+//! The Transformer, behind the trait that all families share.
+
+use regard_tensor::ops::{self, Targets};
+use regard_tensor::{Tensor, TensorError, Var};
+use regard_text::{Batch, Padded, special_tokens};
+
+use super::decoder::Written;
+use super::encoder::rows_of;
+use super::{Decoder, Encoder, Past, SourceMemory};
+use crate::attention::AttentionSite;
+use crate::config::TransformerConfig;
+use crate::error::{ModelError, Result};
+use crate::parameters::{Builder, ParameterId, Parameters};
+use crate::pass::Pass;
+use crate::seq2seq::{LossOutput, Memory, Row, Run, Seq2Seq, State, StepOutput, Training};
+use crate::word_tables::{self, WordTables};
+
+/// A Transformer encoder-decoder.
+pub struct TransformerModel {
+    parameters: Parameters,
+    parts: Parts,
+    target_vocabulary: usize,
+}
+
+/// The layers, which know the places of their weights.
+struct Parts {
+    encoder: Encoder,
+    decoder: Decoder,
+    output: (ParameterId, Option<ParameterId>),
+}
+
+impl Parts {
+    fn new(builder: &mut Builder, config: &TransformerConfig, vocabularies: (usize, usize)) -> Self {
+        let tables = WordTables::new(builder, config.tied_embeddings, vocabularies, config.d_model);
+        let encoder = Encoder::new(builder, config, tables.source);
+        let decoder = Decoder::new(builder, config, tables.target);
+        let output = tables.output(builder, config.d_model);
+        let bias = config.output_bias.then(|| builder.vector("output.bias", vocabularies.1, 0..0));
+        Self { encoder, decoder, output: (output, bias) }
+    }
+}
+
+impl TransformerModel {
+    /// A model with fresh weights, drawn from `seed`.
+    ///
+    /// # Errors
+    /// Where the configuration is impossible, or ties embeddings of vocabularies that differ.
+    ///
+    /// ```
+    /// use regard_model::{Seq2Seq, TransformerConfig, TransformerModel};
+    /// let model = TransformerModel::new(&TransformerConfig::tiny(), 100, 120, 1)?;
+    /// assert_eq!(model.target_vocabulary(), 120);
+    /// # Ok::<(), regard_model::ModelError>(())
+    /// ```
+    pub fn new(
+        config: &TransformerConfig,
+        source_vocabulary: usize,
+        target_vocabulary: usize,
+        seed: u64,
+    ) -> Result<Self> {
+        Self::build(config, (source_vocabulary, target_vocabulary), Builder::new(seed))
+    }
+
+    /// A model with weights that are there already.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new); where a weight is missing, has another shape or is not one of such a model.
+    pub fn with_weights(
+        config: &TransformerConfig,
+        source_vocabulary: usize,
+        target_vocabulary: usize,
+        weights: impl IntoIterator<Item = (String, Tensor)>,
+    ) -> Result<Self> {
+        Self::build(config, (source_vocabulary, target_vocabulary), Builder::stored(weights))
+    }
+
+    fn build(config: &TransformerConfig, vocabularies: (usize, usize), mut builder: Builder) -> Result<Self> {
+        config.check()?;
+        let sizes = "d_model, d_ff, encoder.layers or decoder.layers";
+        let parts =
+            word_tables::build(&mut builder, config.tied_embeddings, vocabularies, sizes, |builder| {
+                Parts::new(builder, config, vocabularies)
+            })?;
+        Ok(Self { parameters: builder.finish()?, parts, target_vocabulary: vocabularies.1 })
+    }
+
+    /// The weight and the bias of the output layer.
+    fn output<'a>(&self, pass: &'a Pass) -> (&'a Var, Option<&'a Var>) {
+        let (weight, bias) = self.parts.output;
+        (pass.weight(weight), bias.map(|bias| pass.weight(bias)))
+    }
+
+    /// The decoder's side of a memory.
+    fn source_memory(&self, memory: &Memory) -> Result<SourceMemory> {
+        let (pairs, rest) = memory.tensors.get(1..).unwrap_or_default().as_chunks::<2>();
+        if pairs.len() != self.parts.decoder.layers() || !rest.is_empty() {
+            return Err(foreign());
+        }
+        let layers = pairs.iter().map(|[keys, values]| (keys.clone(), values.clone())).collect();
+        Ok(SourceMemory { layers, lengths: memory.lengths.clone() })
+    }
+}
+
+impl Seq2Seq for TransformerModel {
+    fn target_vocabulary(&self) -> usize {
+        self.target_vocabulary
+    }
+
+    fn has_attention(&self) -> bool {
+        true
+    }
+
+    fn cross_sites(&self) -> Vec<AttentionSite> {
+        self.parts.decoder.cross_sites().collect()
+    }
+
+    fn encode(&self, run: &Run, source: &Padded) -> Result<Memory> {
+        let weights = self.parameters.constants();
+        let pass = Pass::of_run(run, &weights);
+        let encoded = self.parts.encoder.encode(&pass, source)?;
+        let memory = self.parts.decoder.memory(&pass, &encoded.states, &source.lengths)?;
+        let mut tensors = vec![encoded.states];
+        tensors.extend(memory.layers.into_iter().flat_map(|(keys, values)| [keys, values]));
+        Ok(Memory { lengths: memory.lengths, tensors, attention: encoded.attention })
+    }
+
+    fn start(&self, _run: &Run, memory: &Memory, sentences: &[usize]) -> Result<State> {
+        let limit = memory.lengths.len();
+        match sentences.iter().find(|&&sentence| sentence >= limit) {
+            Some(&index) => Err(TensorError::Index { op: "start", index, limit }.into()),
+            None => Ok(State::default()),
+        }
+    }
+
+    fn step(
+        &self,
+        run: &Run,
+        memory: &Memory,
+        state: &State,
+        tokens: &[u32],
+        rows: &[Row],
+    ) -> Result<StepOutput> {
+        let weights = self.parameters.constants();
+        let pass = Pass::of_run(run, &weights);
+        let memory = self.source_memory(memory)?;
+        if rows.len() != tokens.len() || !state.history.fits(rows.len(), 2 * self.parts.decoder.layers()) {
+            return Err(foreign());
+        }
+        let positions: Vec<usize> = rows.iter().map(|row| row.position).collect();
+        let past = Past::History(&state.history);
+        let written = Written { ids: tokens, rows, positions: &positions, past };
+        let decoded = self.parts.decoder.decode(&pass, &memory, &written)?;
+        let (weight, bias) = self.output(&pass);
+        let logits = ops::linear(run.tape, &decoded.vectors, weight, bias)?;
+        let log_probs = ops::log_softmax(run.tape, &logits)?.value().clone();
+        let own = decoded.own.iter().map(|var| var.value().clone()).collect();
+        let state = State { history: state.history.with(own), ..State::default() };
+        Ok(StepOutput { log_probs, state, attention: decoded.attention })
+    }
+
+    fn loss(&self, training: &Training, batch: &Batch) -> Result<LossOutput> {
+        if training.noise.is_some_and(|noise| noise.sampling > 0.0) {
+            let problem =
+                "training.sampling needs a recurrent model: a Transformer reads all target words at once";
+            return Err(ModelError::Config(problem.to_owned()));
+        }
+        let pass = Pass::new(training.tape, training.weights, training.noise.map(|noise| noise.key))
+            .with_hook(training.hook);
+        let target = &batch.target;
+        let encoded = self.parts.encoder.encode(&pass, &batch.source)?;
+        let memory = self.parts.decoder.memory(&pass, &encoded.states, &batch.source.lengths)?;
+        let (rows, positions) = (rows_of(target), (0..target.width).collect::<Vec<_>>());
+        let (ids, past) = (last_tokens(target), Past::Sentences(target));
+        let written = Written { ids: &ids, rows: &rows, positions: &positions, past };
+        let decoded = self.parts.decoder.decode(&pass, &memory, &written)?;
+        let counts: Vec<bool> = rows.iter().map(|row| row.position < target.lengths[row.sentence]).collect();
+        let targets = Targets {
+            ids: &target.ids,
+            counts: &counts,
+            label_smoothing: training.label_smoothing,
+            factor: training.factor,
+        };
+        let (weight, bias) = self.output(&pass);
+        let output = ops::linear_cross_entropy(training.tape, &decoded.vectors, weight, bias, targets)?;
+        Ok(LossOutput {
+            loss: output.loss,
+            negative_log_likelihood: output.negative_log_likelihood,
+            tokens: output.tokens,
+            correct: output.correct,
+        })
+    }
+
+    fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    fn parameters_mut(&mut self) -> &mut Parameters {
+        &mut self.parameters
+    }
+}
+
+/// What each row's decoder has just written, at every place: the start symbol at first.
+fn last_tokens(target: &Padded) -> Vec<u32> {
+    let sentence = |ids: &[u32]| {
+        let before = ids.split_last().map_or(&[][..], |(_, before)| before);
+        [&[special_tokens::BOS], before].concat()
+    };
+    target.ids.chunks_exact(target.width.max(1)).flat_map(sentence).collect()
+}
+
+fn foreign() -> ModelError {
+    ModelError::Config("memory or state of another model, or not one entry a row".to_owned())
+}

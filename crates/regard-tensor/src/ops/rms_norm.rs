@@ -1,0 +1,60 @@
+//! Normalisation by the root mean square (Zhang & Sennrich 2019).
+
+use super::expect_shape;
+use crate::element::Element;
+use crate::{Result, Tape, Tensor, Var};
+
+/// Added to the mean of squares, as T5 does.
+const EPSILON: f64 = 1e-6;
+
+/// `x / sqrt(mean(x²) + 1e-6) ∘ gain` over each row.
+///
+/// # Errors
+/// Where `gain` does not have one value a column.
+pub fn rms_norm<T: Element>(tape: &Tape<T>, x: &Var<T>, gain: &Var<T>) -> Result<Var<T>> {
+    let width = x.shape().last();
+    expect_shape("rms_norm", gain.shape(), [width].into())?;
+    let y = Tensor::build(x.shape(), |out| {
+        super::for_rows_of(tape.threads(), x.shape().len(), out, width, |row, out| {
+            let x = x.value().row(row);
+            let scale = inverse_size(x);
+            for ((y, &x), &gain) in out.iter_mut().zip(x).zip(gain.value().values()) {
+                *y = x * scale * gain;
+            }
+        });
+    });
+    if !tape.needs_gradient(&[x, gain]) {
+        return Ok(Var::constant(y));
+    }
+    let (x, gain) = (x.clone(), gain.clone());
+    let [y] = tape.record([y], move |threads, outputs, gradients| {
+        let [Some(dy)] = outputs else { return Ok(()) };
+        gradients.accumulate(&x, |dx| {
+            super::for_rows_of(threads, dy.shape().len(), dx, width, |row, dx| {
+                let (x, dy) = (x.value().row(row), dy.row(row));
+                let scale = inverse_size(x);
+                let weighted: Vec<T> = dy.iter().zip(gain.value().values()).map(|(&d, &g)| d * g).collect();
+                let slope = T::dot(&weighted, x) / T::from_f64(width as f64) * scale * scale;
+                for ((dx, &d), &x) in dx.iter_mut().zip(&weighted).zip(x) {
+                    *dx = *dx + scale * (d - x * slope);
+                }
+            });
+        });
+        gradients.accumulate(&gain, |sum| {
+            for (row, dy) in dy.values().chunks_exact(width.max(1)).enumerate() {
+                let x = x.value().row(row);
+                let scale = inverse_size(x);
+                for ((sum, &dy), &x) in sum.iter_mut().zip(dy).zip(x) {
+                    *sum = *sum + dy * x * scale;
+                }
+            }
+        });
+        Ok(())
+    });
+    Ok(y)
+}
+
+/// `1 / sqrt(mean(x²) + 1e-6)`.
+fn inverse_size<T: Element>(x: &[T]) -> T {
+    T::ONE / (T::dot(x, x) / T::from_f64(x.len() as f64) + T::from_f64(EPSILON)).sqrt()
+}
