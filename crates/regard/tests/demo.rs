@@ -20,13 +20,16 @@ fn attention_carries_long_sentences_and_a_fixed_vector_does_not() {
     let place = Place::new();
     let out = place.at("demo");
     let document = json(&regard(&["demo", "--quick", "--quiet", "--json", "--out", &out]).ok());
-    let [fixed, attention] = document["models"].as_array().unwrap().as_slice() else {
-        panic!("two models: {document}");
+    let [fixed, attention, transformer] = document["models"].as_array().unwrap().as_slice() else {
+        panic!("three models: {document}");
     };
-    assert_eq!((&fixed["kind"], &attention["kind"]), (&"fixed_vector".into(), &"attention".into()));
+    let kinds = [fixed, attention, transformer].map(|model| model["kind"].as_str().unwrap());
+    assert_eq!(kinds, ["fixed_vector", "attention", "transformer"]);
     let size = |model: &Value| model["parameters"].as_f64().unwrap();
     assert!((size(fixed) / size(attention) - 1.0).abs() < 0.1, "of equal size");
-    let (fixed, attention) = (scores(fixed), scores(attention));
+    assert!((size(transformer) / size(attention) - 1.0).abs() < 0.2, "of about equal size");
+    let (fixed, attention, transformer) = (scores(fixed), scores(attention), scores(transformer));
+    assert!(transformer[..3].iter().all(|&score| score > 80.0), "{transformer:?}");
     assert!(attention.iter().all(|&score| score > 80.0), "{attention:?}");
     assert!(fixed[0] > 60.0 && fixed[5] < 20.0, "{fixed:?}");
     let words = &document["content_words"];

@@ -60,7 +60,7 @@ impl Pipeline {
             let drawn = if known.contains(&UNK) {
                 Vec::new()
             } else {
-                bpe.sample(&self.detokenize(word), dropout, key)
+                bpe.sample(&self.prepared_text(word), dropout, key)
             };
             resampled.extend(self.known_ids(drawn).unwrap_or_else(|| known.to_vec()));
             start = end;
@@ -78,9 +78,15 @@ impl Pipeline {
         if ids.contains(&UNK) {
             return ids.to_vec();
         }
-        let text = self.detokenize(&self.tokens_of(ids));
+        let text = self.prepared_text(&self.tokens_of(ids));
         let drawn = model.sample(&text, options, key).into_iter().map(|token| token.piece).collect();
         self.known_ids(drawn).unwrap_or_else(|| ids.to_vec())
+    }
+
+    /// The text that tokens were cut from: after it was prepared, so Moses' tokens stay apart.
+    fn prepared_text(&self, tokens: &[String]) -> String {
+        let text: Vec<&str> = tokens.iter().map(|token| typed::unescape(token, &self.tags)).collect();
+        self.tokenizer.detokenize(&text)
     }
 
     /// The ids of tokens of text, if there are some and all are known.
@@ -94,7 +100,9 @@ impl Pipeline {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::moses::{Moses, MosesLanguage};
     use crate::normalizer::Normalizer;
+    use crate::preparation::Preparation;
     use crate::tokenizer::{SentencePieceAlgorithm, SentencePieceConfig};
 
     const LINES: [&str; 4] = ["low lower lowest", "new newer newest", "</s> low newer", "wide wider widest"];
@@ -140,6 +148,12 @@ mod tests {
             };
             let model = SentencePiece::train(LINES, &config, 1, &mut |_| {}).unwrap();
             let pipeline = Pipeline::from_model(Normalizer::None, Tokenizer::SentencePiece(model)).unwrap();
+            // Sampling sees the text as it was prepared: nothing is drawn, so nothing changes.
+            let moses = Some(Moses { language: MosesLanguage::En, escape: false });
+            let wrapped =
+                Pipeline { preparation: Preparation { moses, ..Preparation::default() }, ..pipeline.clone() };
+            let ids = wrapped.encode("low, lower. (new)");
+            assert_eq!(wrapped.resample(&ids, SampleOptions::Dropout(0.0), 1), ids);
             // The trainer leaves out the names of control pieces.
             let lines: Vec<&str> = LINES.into_iter().filter(|line| !line.contains("</s>")).collect();
             check(&pipeline.with_tags(["<2fr>".to_owned()]).unwrap(), options, &lines);

@@ -1,6 +1,7 @@
 //! What a recipe must not ask for.
 
 use regard_model::ModelConfig;
+use regard_text::SentencePieceAlgorithm;
 
 use super::{Metric, Recipe, TokenizerKind, TokenizerRecipe, ValidationRecipe};
 use crate::config::Problem;
@@ -54,9 +55,16 @@ impl TokenizerRecipe {
         Problem::unless(alpha >= 0.0 && alpha.is_finite(), "sampling_alpha", || {
             format!("{alpha} must be 0 or more")
         })?;
-        let has_pieces = matches!(self.kind, TokenizerKind::Bpe | TokenizerKind::SentencePiece);
-        Problem::unless(has_pieces || dropout.abs() < f64::EPSILON, "dropout", || {
+        // A model that is there already says itself how it cuts.
+        let cuts = |algorithm| self.source_model.is_some() || self.algorithm == algorithm;
+        let sentencepiece = self.kind == TokenizerKind::SentencePiece;
+        let merges = self.kind == TokenizerKind::Bpe || sentencepiece && cuts(SentencePieceAlgorithm::Bpe);
+        Problem::unless(merges || dropout <= 0.0, "dropout", || {
             "needs kind = \"bpe\", or \"sentencepiece\" with algorithm = \"bpe\"".to_owned()
+        })?;
+        let is_unigram = sentencepiece && cuts(SentencePieceAlgorithm::Unigram);
+        Problem::unless(is_unigram && dropout <= 0.0 || alpha <= 0.0, "sampling_alpha", || {
+            "needs kind = \"sentencepiece\" with algorithm = \"unigram\", and no dropout".to_owned()
         })?;
         let models = (self.source_model.is_some(), self.target_model.is_some());
         Problem::unless(models.0 == models.1, "source_model", || {

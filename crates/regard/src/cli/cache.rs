@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use anyhow::{Context, Result, bail};
-use regard_model::checkpoint;
 use regard_text::Pipeline;
 use regard_train::{Recipe, TrainingCorpus};
 use sha2::{Digest, Sha256};
@@ -89,12 +88,27 @@ pub(super) fn load_or_learn(
         }
     }
     let (source, target) = learn()?;
-    checkpoint::write_directory(&path, |aside| {
-        let digest = save(aside, &source, &target)?;
-        fs::write(aside.join(DIGEST), digest).map_err(anyhow::Error::from)
-    })
-    .with_context(|| format!("{}: cannot be written", path.display()))?;
+    keep(&path, &source, &target).with_context(|| format!("{}: cannot be written", path.display()))?;
     Ok((source, target))
+}
+
+/// Writes tokenizers aside and gives them their name. Where another run was faster, its files stay: they are the same.
+fn keep(path: &Path, source: &Pipeline, target: &Pipeline) -> Result<()> {
+    let aside = path.with_extension(format!("tokenizers.{}.tmp", std::process::id()));
+    fs::create_dir_all(&aside)?;
+    let written = save(&aside, source, target)
+        .and_then(|digest| Ok(fs::write(aside.join(DIGEST), digest)?))
+        .and_then(|()| {
+            if path.exists() && load(path).is_err() {
+                fs::remove_dir_all(path)?;
+            }
+            Ok(fs::rename(&aside, path)?)
+        });
+    if written.is_err() {
+        // Whatever went wrong before is the error to report.
+        let _ = fs::remove_dir_all(&aside);
+    }
+    if load(path).is_ok() { Ok(()) } else { written }
 }
 
 fn load(directory: &Path) -> Result<(Pipeline, Pipeline)> {

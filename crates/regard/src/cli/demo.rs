@@ -21,8 +21,8 @@ use super::settings::Settings;
 use crate::demo::{ContentHits, Contestant, DemoData, Kind, Measured, Sizes};
 use crate::demo::{content_hits, grammar, heatmap, measure, report, source_line};
 
-/// Train a fixed-vector model and an attention model of equal size on a small English-French grammar, and see what
-/// happens to long sentences.
+/// Train a fixed-vector model, an attention model and a Transformer of about equal size on a small English-French grammar,
+/// and see what happens to long sentences.
 ///
 /// Example: regard demo --out demo
 #[derive(Args)]
@@ -55,18 +55,16 @@ pub(super) fn run(args: &DemoArgs) -> Result<()> {
     let sizes = Sizes::new(args.quick);
     check_directories(&args.out)?;
     let say = |text: &str| args.settings.say(text);
-    say("Two models learn to translate a small language, made by a grammar, from English to French.");
+    say("Three models learn to translate a small language, made by a grammar, from English to French.");
     say(
-        "One reads the whole sentence into one vector and writes from it; the other keeps a state for each word and",
+        "One reads the whole sentence into one vector and writes from it; one keeps a state for each word and looks",
     );
-    say(&format!(
-        "looks at all of them again before every word it writes. Same size, {} updates each.",
-        sizes.updates
-    ));
+    say("at all of them again before every word it writes; one, the Transformer, does nothing but look.");
+    say(&format!("About the same size, {} updates each.", sizes.updates));
     let data = DemoData::new(args.seed, sizes);
     let mut models = Vec::new();
     let mut attention = None;
-    for contestant in Contestant::BOTH {
+    for contestant in Contestant::ALL {
         let (translator, seconds) = train(args, contestant, &data, sizes)?;
         models.push(measure(contestant.name, contestant.kind, &translator, &data, seconds)?);
         if contestant.kind == Kind::Attention {
@@ -86,7 +84,7 @@ pub(super) fn run(args: &DemoArgs) -> Result<()> {
 
 /// Refuses to write where something else is than the models of a demonstration.
 fn check_directories(out: &Path) -> Result<()> {
-    for contestant in Contestant::BOTH {
+    for contestant in Contestant::ALL {
         let directory = out.join(contestant.name);
         let is_run = ["checkpoints", LOG_FILE].iter().any(|name| directory.join(name).exists());
         if directory.exists() && (is_run || !directory.join("config.json").exists()) {

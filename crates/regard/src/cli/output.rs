@@ -103,11 +103,28 @@ fn create(path: &Path) -> io::Result<(File, Option<Unfinished>)> {
     Ok((writer, Some(Unfinished { file, aside, path, done: false })))
 }
 
+/// Lets something write a file by its path: what stood there stays until all is written.
+pub(super) fn write_with(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    let failed = || format!("{}: cannot be written", path.display());
+    match create(path).with_context(failed)? {
+        (_, None) => write(path),
+        (_, Some(unfinished)) => {
+            write(&unfinished.aside)?;
+            unfinished.finish().with_context(failed)
+        }
+    }
+}
+
+/// Whether both are the same file.
+pub(super) fn is_same_file(one: &Path, other: &Path) -> bool {
+    let file = |path: &Path| path.canonicalize().ok().filter(|path| path.is_file());
+    file(one).is_some_and(|one| Some(one) == file(other))
+}
+
 /// Refuses to write over the file that is read: it would be empty before its first line was there.
 pub(super) fn check_apart(input: Option<&PathBuf>, output: Option<&PathBuf>) -> Result<()> {
-    let file = |path: Option<&PathBuf>| path?.canonicalize().ok().filter(|path| path.is_file());
-    match (file(input), file(output)) {
-        (Some(input), Some(output)) if input == output => {
+    match (input, output) {
+        (Some(input), Some(output)) if is_same_file(input, output) => {
             let message =
                 format!("-i and -o are the same file, {}: name another one for -o", input.display());
             Err(WrongCall(message).into())

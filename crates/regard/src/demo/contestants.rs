@@ -1,8 +1,9 @@
-//! The two models: as equal as they can be, but for how the writer comes to know the source.
+//! The three models: as equal as they can be, but for how the writer comes to know the source.
 
 use regard_model::{
     AttentionConfig, Bidirectional, CellKind, ContextKind, DecoderConfig, EncoderConfig, InitialState,
-    ModelConfig, Query, Readout, ReadoutState, RecurrentConfig, Score,
+    ModelConfig, NormPosition, Query, Readout, ReadoutState, RecurrentConfig, Score, StackConfig,
+    TiedEmbeddings, TransformerConfig,
 };
 use regard_train::{ScheduleConfig, TrainingConfig};
 use serde::Serialize;
@@ -17,6 +18,8 @@ pub enum Kind {
     FixedVector,
     /// A look at all encoder states, anew at every word.
     Attention,
+    /// Nothing but looks: at the source, and each side at itself.
+    Transformer,
 }
 
 /// One of the models that are compared.
@@ -29,33 +32,18 @@ pub struct Contestant {
 }
 
 impl Contestant {
-    /// Both, the fixed vector first.
-    pub const BOTH: [Self; 2] = [
+    /// All, in the order of their papers.
+    pub const ALL: [Self; 3] = [
         Self { kind: Kind::FixedVector, name: "fixed_vector" },
         Self { kind: Kind::Attention, name: "attention" },
+        Self { kind: Kind::Transformer, name: "transformer" },
     ];
 
-    /// Its network: a GRU of about 0.5 M weights.
+    /// Its network, of about 0.5 M weights.
     #[must_use]
     pub fn config(self) -> ModelConfig {
-        let base = RecurrentConfig::bahdanau();
-        let shared = RecurrentConfig {
-            cell: CellKind::GruResetAfter,
-            embedding: 96,
-            dropout: 0.0,
-            decoder: DecoderConfig {
-                layers: 1,
-                hidden: 224,
-                initial_state: InitialState::Last,
-                readout: Readout::Tanh,
-                readout_state: ReadoutState::Current,
-                readout_width: 128,
-                ..base.decoder
-            },
-            ..base.clone()
-        };
-        ModelConfig::Recurrent(match self.kind {
-            Kind::FixedVector => RecurrentConfig {
+        match self.kind {
+            Kind::FixedVector => ModelConfig::Recurrent(RecurrentConfig {
                 encoder: EncoderConfig {
                     layers: 1,
                     hidden: 224,
@@ -63,9 +51,9 @@ impl Contestant {
                     reverse_source: true,
                 },
                 context: ContextKind::Once,
-                ..shared
-            },
-            Kind::Attention => RecurrentConfig {
+                ..gru()
+            }),
+            Kind::Attention => ModelConfig::Recurrent(RecurrentConfig {
                 encoder: EncoderConfig {
                     layers: 1,
                     hidden: 112,
@@ -73,13 +61,22 @@ impl Contestant {
                     reverse_source: false,
                 },
                 context: ContextKind::Attention,
-                attention: AttentionConfig { score: Score::General, query: Query::Current, ..base.attention },
-                ..shared
-            },
-        })
+                ..gru()
+            }),
+            Kind::Transformer => ModelConfig::Transformer(TransformerConfig {
+                d_model: 112,
+                d_ff: 224,
+                tied_embeddings: TiedEmbeddings::None,
+                norm_position: NormPosition::Pre,
+                encoder: StackConfig { layers: 2, heads: 4 },
+                decoder: StackConfig { layers: 2, heads: 4 },
+                dropout: 0.0,
+                ..TransformerConfig::base()
+            }),
+        }
     }
 
-    /// How it is trained; the same for both.
+    /// How it is trained: the same for all, but that a Transformer needs smaller steps.
     #[must_use]
     pub fn training(self, sizes: Sizes) -> TrainingConfig {
         TrainingConfig {
@@ -90,12 +87,33 @@ impl Contestant {
             checkpoint_every: sizes.updates,
             keep_checkpoints: 1,
             schedule: ScheduleConfig::Cosine {
-                learning_rate: 0.004,
+                learning_rate: if self.kind == Kind::Transformer { 0.002 } else { 0.004 },
                 warmup: 100,
                 minimum: 0.0001,
                 updates: None,
             },
             ..TrainingConfig::default()
         }
+    }
+}
+
+/// What the two recurrent models share.
+fn gru() -> RecurrentConfig {
+    let base = RecurrentConfig::bahdanau();
+    RecurrentConfig {
+        cell: CellKind::GruResetAfter,
+        embedding: 96,
+        dropout: 0.0,
+        decoder: DecoderConfig {
+            layers: 1,
+            hidden: 224,
+            initial_state: InitialState::Last,
+            readout: Readout::Tanh,
+            readout_state: ReadoutState::Current,
+            readout_width: 128,
+            ..base.decoder
+        },
+        attention: AttentionConfig { score: Score::General, query: Query::Current, ..base.attention },
+        ..base
     }
 }

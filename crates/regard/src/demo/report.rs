@@ -31,9 +31,9 @@ pub fn report(models: &[Measured], heatmap: &Heatmap, hits: ContentHits) -> Repo
     ];
     let bottleneck = vec![
         Block::Paragraph(
-            "Both models have the same size and the same training. One must put the whole sentence into one vector; the \
-             other keeps a state for each word and looks at all of them again at every step. The vector does not grow \
-             with the sentence."
+            "All models have about the same size and the same training. One must put the whole sentence into one vector; \
+             another keeps a state for each word and looks at all of them again at every step; the Transformer does \
+             nothing but look. The vector does not grow with the sentence."
                 .to_owned(),
         ),
         Block::Chart { chart: chart(models), caption: "BLEU, cut at spaces, by the number of source words.".to_owned() },
@@ -88,5 +88,6 @@ fn words(kind: Kind) -> &'static str {
     match kind {
         Kind::FixedVector => "fixed vector",
         Kind::Attention => "attention",
+        Kind::Transformer => "Transformer",
     }
 }

@@ -175,7 +175,8 @@ impl Bpe {
         let mut counts = BTreeMap::new();
         for (word, count) in count_words(lines) {
             for piece in self.pieces(&word, || false) {
-                *counts.entry(piece).or_default() += count;
+                let total: &mut u64 = counts.entry(piece).or_default();
+                *total = total.saturating_add(count);
             }
         }
         counts
@@ -192,16 +193,21 @@ impl Bpe {
         tokens
     }
 
-    /// The same pieces as one line, a space between.
+    /// The same pieces as one line, a space between. Spaces at both ends of the line stay, as in subword-nmt.
     #[must_use]
     pub fn apply(&self, line: &str) -> String {
         let mut pieced = String::with_capacity(line.len() + line.len() / 2);
-        self.with_cache(words(line), |_, pieces| {
-            if !pieced.is_empty() {
+        let inner = line.trim_matches(' ');
+        let before = line.len() - line.trim_start_matches(' ').len();
+        pieced.push_str(line.get(..before).unwrap_or_default());
+        let mut is_first = true;
+        self.with_cache(words(inner), |_, pieces| {
+            if !std::mem::take(&mut is_first) {
                 pieced.push(' ');
             }
             pieced.push_str(pieces);
         });
+        pieced.push_str(line.get(before + inner.len()..).unwrap_or_default());
         pieced
     }
 
@@ -366,8 +372,9 @@ mod tests {
     #[test]
     fn the_line_is_its_pieces() {
         let bpe = Bpe::learn(["abab abc abc"], 3, 1);
-        for line in ["", " ", "abab abc x", "ab@ a@@ @"] {
+        for line in ["", "abab abc x", "ab@ a@@ @"] {
             assert_eq!(bpe.apply(line), bpe.segment(line).join(" "));
+            assert_eq!(bpe.apply(&format!("  {line} ")), format!("  {} ", bpe.apply(line)));
             let pieces: Vec<String> = words(line).flat_map(|word| bpe.pieces(word, || false)).collect();
             assert_eq!(bpe.segment(line), pieces);
         }

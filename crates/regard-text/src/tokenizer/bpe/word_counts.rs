@@ -52,7 +52,8 @@ pub(super) fn read(path: &Path) -> Result<BTreeMap<String, u64>, TextError> {
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     while let Some(line) = lines.next().transpose()? {
         let (word, count) = parse(&line, &lines, "a word")?;
-        *counts.entry(word.to_owned()).or_default() += count;
+        let total = counts.entry(word.to_owned()).or_default();
+        *total = total.saturating_add(count);
     }
     Ok(counts)
 }
@@ -88,6 +89,8 @@ mod tests {
         std::fs::write(&path, "low 5\nlower 2\nlow 1\n").unwrap();
         let counts = read(&path).unwrap();
         assert_eq!(counts.into_iter().collect::<Vec<_>>(), [("low".to_owned(), 6), ("lower".to_owned(), 2)]);
+        std::fs::write(&path, "low 18446744073709551615\nlow 2\n").unwrap();
+        assert_eq!(read(&path).unwrap()["low"], u64::MAX);
         for bad in ["low\n", "low x\n", " 5\n", "low -1\n"] {
             std::fs::write(&path, bad).unwrap();
             let message = read(&path).unwrap_err().to_string();

@@ -1,20 +1,23 @@
 //! `regard tokenizer encode` and `decode`.
 
 use std::panic::resume_unwind;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use regard_text::{Bpe, Lines, ScoredSegmentation, SentencePiece, SentencePieceToken, Tokenizer};
+use regard_text::{Bpe, ScoredSegmentation, SentencePiece, SentencePieceToken, Tokenizer};
 use serde::Serialize;
 
 use super::super::failure::WrongCall;
+use super::super::input::Windows;
 use super::super::output::{Output, check_apart};
 use super::super::pipelines::hugging_face;
 use super::super::settings::Settings;
 
 /// Lines that a thread takes at a time.
 const BLOCK: usize = 4096;
+/// Fewer lines are converted on one thread.
+const SMALL: usize = 64;
 
 /// Which tokenizer is applied.
 #[derive(Args)]
@@ -100,6 +103,8 @@ pub(super) struct DecodeArgs {
 
 pub(super) fn encode(args: &EncodeArgs) -> Result<()> {
     let tokenizer = with_options(tokenizer(&args.which)?, &args.bpe)?;
+    let own = args.ids || args.nbest.is_some();
+    check_sentencepiece(&tokenizer, own, "--ids and --nbest")?;
     if args.json {
         return apply(&args.files, &tokenizer, |tokenizer, _, line| Ok(vec![json(tokenizer, line)?]));
     }
@@ -127,6 +132,14 @@ pub(super) fn encode(args: &EncodeArgs) -> Result<()> {
     })
 }
 
+fn check_sentencepiece(tokenizer: &Tokenizer, wanted: bool, what: &str) -> Result<()> {
+    match tokenizer {
+        Tokenizer::SentencePiece(_) => Ok(()),
+        _ if wanted => Err(WrongCall(format!("{what}: only a SentencePiece model has them")).into()),
+        _ => Ok(()),
+    }
+}
+
 fn json(tokenizer: &Tokenizer, line: &str) -> Result<String> {
     let tokens = tokenizer.tokenize_with_ranges(line);
     Ok(serde_json::to_string(&Record {
@@ -151,6 +164,7 @@ fn with_options(tokenizer: Tokenizer, options: &BpeOptions) -> Result<Tokenizer>
 
 pub(super) fn decode(args: &DecodeArgs) -> Result<()> {
     let tokenizer = tokenizer(&args.which)?;
+    check_sentencepiece(&tokenizer, args.ids, "--ids")?;
     apply(&args.files, &tokenizer, |tokenizer, number, line| {
         let tokens: Vec<&str> = line.split(' ').filter(|token| !token.is_empty()).collect();
         let text = match tokenizer {
@@ -181,53 +195,26 @@ fn tokenizer(which: &Which) -> Result<Tokenizer> {
     }
 }
 
-/// Turns each line, given with its number from 0, into lines.
+/// Turns each line, given with its number from 0, into lines: on all threads, each with a tokenizer of its own, which
+/// remembers words.
 fn apply(
     files: &Files,
     tokenizer: &Tokenizer,
     convert: impl Fn(&Tokenizer, usize, &str) -> Result<Vec<String>> + Sync,
 ) -> Result<()> {
     check_apart(files.input.as_ref(), files.output.as_ref())?;
-    let mut input = Lines::open(files.input.as_deref().unwrap_or("-".as_ref()))?;
+    let tokenizers = vec![tokenizer.clone(); files.settings.threads()?.count()];
+    let mut input = Windows::open(files.input.as_ref())?;
     let mut output = Output::open(files.output.as_ref())?;
-    if files.input.as_deref().is_some_and(Path::is_file) {
-        return in_blocks(files, tokenizer, convert, input, output);
-    }
-    let mut number = 0;
-    while let Some(line) = input.next().transpose()? {
-        for converted in convert(tokenizer, number, &line)? {
-            output.line(&converted)?;
-        }
-        // Who waits for an answer gets it: at a terminal, behind a pipe.
-        output.flush()?;
-        number += 1;
-    }
-    output.finish()
-}
-
-/// The same for a file that nobody types: on all threads, each with a tokenizer of its own, which remembers words.
-fn in_blocks(
-    files: &Files,
-    tokenizer: &Tokenizer,
-    convert: impl Fn(&Tokenizer, usize, &str) -> Result<Vec<String>> + Sync,
-    mut input: Lines,
-    mut output: Output,
-) -> Result<()> {
-    let threads = files.settings.threads()?.count();
-    let tokenizers = vec![tokenizer.clone(); threads];
     let mut done = 0;
     loop {
-        let mut failed = None;
-        let mut lines = Vec::new();
-        while lines.len() < threads * BLOCK && failed.is_none() {
-            match input.next() {
-                None => break,
-                Some(Ok(line)) => lines.push(line),
-                Some(Err(error)) => failed = Some(error),
-            }
+        let lines = input.next(tokenizers.len() * BLOCK)?;
+        if lines.is_empty() {
+            return output.finish();
         }
-        let ended = lines.is_empty();
-        let parts: Vec<&[String]> = lines.chunks(lines.len().div_ceil(threads).max(1)).collect();
+        // A few lines are not worth a thread.
+        let parts = if lines.len() < SMALL { 1 } else { tokenizers.len() };
+        let parts: Vec<&[String]> = lines.chunks(lines.len().div_ceil(parts)).collect();
         let starts =
             parts.iter().scan(done, |start, part| Some(std::mem::replace(start, *start + part.len())));
         let work: Vec<_> = tokenizers.iter().zip(&parts).zip(starts).collect();
@@ -240,18 +227,17 @@ fn in_blocks(
                 output.line(line)?;
             }
         }
+        // Who waits for an answer gets it: at a terminal, behind a pipe.
+        output.flush()?;
         done += lines.len();
-        if let Some(error) = failed {
-            return Err(error.into());
-        }
-        if ended {
-            return output.finish();
-        }
     }
 }
 
 /// One result an item, each computed on a thread of its own.
 fn on_threads<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    if let [item] = items {
+        return vec![work(item)];
+    }
     std::thread::scope(|scope| {
         let running: Vec<_> = items.iter().map(|item| scope.spawn(|| work(item))).collect();
         running.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()

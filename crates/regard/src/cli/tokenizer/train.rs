@@ -1,5 +1,6 @@
 //! `regard tokenizer train`.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
@@ -10,8 +11,12 @@ use regard_text::{
 
 use super::super::failure::WrongCall;
 use super::super::input::all_lines;
+use super::super::output::{is_same_file, write_with};
 use super::super::progress_bar::ProgressBar;
 use super::super::settings::Settings;
+
+/// The package's default.
+const DEFAULT_PIECES: usize = 8000;
 
 #[derive(Args)]
 pub(super) struct TrainArgs {
@@ -55,9 +60,9 @@ struct SentencePieceArgs {
     /// sentencepiece: how words are cut
     #[arg(long, value_enum, default_value_t = Algorithm::Unigram)]
     algorithm: Algorithm,
-    /// sentencepiece: pieces of the model
-    #[arg(long, default_value_t = 8000, value_name = "N")]
-    vocabulary_size: usize,
+    /// sentencepiece: pieces of the model [default: 8000]
+    #[arg(long, value_name = "N")]
+    vocabulary_size: Option<usize>,
     /// sentencepiece: the share of all characters that get a piece
     #[arg(long, default_value_t = 0.9995, value_name = "X")]
     character_coverage: f64,
@@ -94,12 +99,10 @@ enum Normalization {
 }
 
 pub(super) fn run(args: &TrainArgs) -> Result<()> {
+    check(args)?;
     let learned = match args.kind {
         Kind::Bpe if args.bpe.dict_input => from_dictionary(args)?,
-        Kind::Bpe => {
-            check_vocabularies(args)?;
-            from_text(args)?
-        }
+        Kind::Bpe => from_text(args)?,
         Kind::SentencePiece => sentencepiece(args)?,
     };
     args.settings.say(format_args!("{learned} are in {}", args.output.display()));
@@ -121,40 +124,64 @@ fn from_text(args: &TrainArgs) -> Result<String> {
     let lines: Vec<&str> = texts.iter().flatten().map(String::as_str).collect();
     let counts = Bpe::count_words(&lines, args.settings.threads()?.count());
     let bpe = learn(args, counts);
-    bpe.write(&args.output)?;
+    write_with(&args.output, |path| Ok(bpe.write(path)?))?;
     for (text, path) in texts.iter().zip(&args.bpe.write_vocabulary) {
-        Bpe::write_vocabulary(path, &bpe.count_pieces(text))?;
+        write_with(path, |path| Ok(Bpe::write_vocabulary(path, &bpe.count_pieces(text))?))?;
     }
     Ok(format!("{} merges of {} lines", bpe.merges().len(), lines.len()))
 }
 
 fn from_dictionary(args: &TrainArgs) -> Result<String> {
-    let mut counts = std::collections::BTreeMap::new();
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     for path in &args.text {
         for (word, count) in Bpe::read_word_counts(path)? {
-            *counts.entry(word).or_default() += count;
+            let total = counts.entry(word).or_default();
+            *total = total.saturating_add(count);
         }
     }
     let words = counts.len();
     let bpe = learn(args, counts);
-    bpe.write(&args.output)?;
+    write_with(&args.output, |path| Ok(bpe.write(path)?))?;
     Ok(format!("{} merges of {words} words", bpe.merges().len()))
 }
 
-fn learn(args: &TrainArgs, counts: std::collections::BTreeMap<String, u64>) -> Bpe {
+fn learn(args: &TrainArgs, counts: BTreeMap<String, u64>) -> Bpe {
     let bar = ProgressBar::new("learning merges", args.settings.quiet);
     let report = &mut |merges| bar.set(merges, args.bpe.merges);
     Bpe::learn_from_counts(counts, args.bpe.merges, args.bpe.min_frequency, report)
 }
 
-fn check_vocabularies(args: &TrainArgs) -> Result<()> {
-    let (texts, vocabularies) = (args.text.len(), args.bpe.write_vocabulary.len());
-    if vocabularies != 0 && vocabularies != texts {
-        let message =
-            format!("--write-vocabulary: {vocabularies} files for {texts} text files; give one for each");
-        return Err(WrongCall(message).into());
+/// Refuses options of the other kind, and to write over the text.
+fn check(args: &TrainArgs) -> Result<()> {
+    let BpeArgs { dict_input, write_vocabulary, .. } = &args.bpe;
+    let pieces = &args.sentencepiece;
+    let of_pieces =
+        pieces.byte_fallback || pieces.vocabulary_size.is_some() || !pieces.user_defined_symbols.is_empty();
+    let refused = match args.kind {
+        Kind::SentencePiece if *dict_input || !write_vocabulary.is_empty() => {
+            Some("--dict-input and --write-vocabulary are for --kind bpe".to_owned())
+        }
+        Kind::Bpe if of_pieces => Some(
+            "--vocabulary-size, --byte-fallback and --user-defined-symbols are for --kind sentencepiece"
+                .to_owned(),
+        ),
+        Kind::Bpe if !write_vocabulary.is_empty() && write_vocabulary.len() != args.text.len() => {
+            Some(format!(
+                "--write-vocabulary: {} files for {} text files; give one for each",
+                write_vocabulary.len(),
+                args.text.len()
+            ))
+        }
+        _ => None,
+    };
+    let written = || write_vocabulary.iter().chain([&args.output]);
+    let over = args.text.iter().find(|text| written().any(|path| is_same_file(text, path)));
+    let over =
+        over.map(|text| format!("{} is a text that is read: name another file to write", text.display()));
+    match refused.or(over) {
+        Some(message) => Err(WrongCall(message).into()),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 fn sentencepiece(args: &TrainArgs) -> Result<String> {
@@ -169,7 +196,7 @@ fn sentencepiece(args: &TrainArgs) -> Result<String> {
             Algorithm::Unigram => SentencePieceAlgorithm::Unigram,
             Algorithm::Bpe => SentencePieceAlgorithm::Bpe,
         },
-        vocabulary_size: options.vocabulary_size,
+        vocabulary_size: options.vocabulary_size.unwrap_or(DEFAULT_PIECES),
         character_coverage: coverage,
         byte_fallback: options.byte_fallback,
         user_defined_symbols: options.user_defined_symbols.clone(),
@@ -185,6 +212,6 @@ fn sentencepiece(args: &TrainArgs) -> Result<String> {
         args.settings.say(format_args!("{} pieces on the way to {}", progress.pieces, progress.goal));
     };
     let model = SentencePiece::train(&lines, &config, threads, &mut report)?;
-    model.write(&args.output)?;
+    write_with(&args.output, |path| Ok(model.write(path)?))?;
     Ok(format!("{} pieces of {} lines", model.len(), lines.len()))
 }
