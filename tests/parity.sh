@@ -1,20 +1,64 @@
 #!/usr/bin/env bash
-# Installs the peers (about 8 GB), makes the stored PyTorch numbers anew and compares them with those in the tree.
-# Usage: tests/parity.sh [DIRECTORY OF THE PEERS' PYTHON ENVIRONMENT, default ~/.cache/regard-peers]
+# Makes the stored numbers anew with the programs that they come from, runs the tests that use them, and compares random and
+# real inputs beyond them. Installs the programs (about 8 GB) where they are missing. It changes nothing but the stored
+# numbers; `git diff` shows where those differ.
+#
+# Usage: [ATOOLS=PROGRAM] tests/parity.sh [DIRECTORY OF THE PEERS' PYTHON ENVIRONMENT, default ~/.cache/regard-peers]
+#
+# What needs ../shared/data is skipped where that is absent, and so are fast_align's numbers without ATOOLS, its program.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 peers=${1:-$HOME/.cache/regard-peers}
-if [ ! -x "$peers/bin/python" ]; then
-    python3 -m venv "$peers"
-    "$peers/bin/pip" install -q torch numpy sacrebleu subword-nmt
-fi
+examples=${CARGO_TARGET_DIR:-target}/release/examples
+failed=()
+
+[ -x "$peers/bin/python" ] || python3 -m venv "$peers"
+"$peers/bin/python" -c 'import numpy, pyarrow, torch, google.protobuf, sacrebleu, sacremoses, sentencepiece, subword_nmt, tokenizers' 2>/dev/null ||
+    "$peers/bin/python" -m pip install -q numpy pyarrow torch protobuf sacrebleu==2.6.0 sacremoses==0.2.0 sentencepiece==0.2.3 \
+        subword-nmt==0.3.8 tokenizers==0.23.3
+
+# Runs a script of tests/goldens, or any other check, and goes on where it fails.
+check() {
+    echo "== $*"
+    "$@" || failed+=("$*")
+}
+script() {
+    local name=$1
+    shift
+    check "$peers/bin/python" "tests/goldens/$name.py" "$@"
+}
+with_data() {
+    if [ -d ../shared/data ]; then "$@"; else echo "skipped: no data (${*:2})"; fi
+}
+
 unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE
-for script in make_ops make_optim make_models; do
-    "$peers/bin/python" "tests/goldens/$script.py"
+for name in make_ops make_optim make_models make_subword_nmt make_hugging_face make_moses make_parquet; do
+    script "$name"
 done
-if ! git diff --quiet -- '*/tests/data/*.json'; then
-    git diff --stat -- '*/tests/data/*.json'
-    echo "the stored numbers differ from those that this PyTorch makes; the tests below say whether they still hold"
+for name in make_metrics make_sentencepiece; do
+    with_data script "$name"
+done
+if [ -n "${ATOOLS:-}" ]; then script make_symmetrization "$ATOOLS"; else echo "skipped: no ATOOLS (make_symmetrization)"; fi
+if ! git diff --quiet -- '*/tests/data/*'; then
+    git diff --stat -- '*/tests/data/*'
+    echo "the stored numbers differ from those made now; the tests below say whether they still hold"
 fi
-cargo test --locked -p regard-tensor --test ops_pytorch --test optim_pytorch
-cargo test --locked -p regard-model --test pytorch
+
+check cargo test --locked -p regard-tensor --test ops_pytorch --test optim_pytorch
+check cargo test --locked -p regard-model --test pytorch
+check cargo test --locked -p regard-eval --test goldens --test alignment
+check cargo test --locked -p regard-text --features huggingface,parquet \
+    --test formats --test hugging_face --test moses --test sentencepiece --test subword_nmt
+
+check cargo build --release --locked -p regard-eval -p regard-text --examples
+script make_metrics --compare 500
+with_data script make_moses --compare "$examples/moses"
+with_data script make_sentencepiece --compare "$examples/sentencepiece"
+with_data script make_sentencepiece --compare-trained "$examples/sentencepiece"
+with_data script make_sentencepiece --compare-samples "$examples/sentencepiece"
+
+if [ ${#failed[@]} != 0 ]; then
+    printf 'failed: %s\n' "${failed[@]}" >&2
+    exit 1
+fi
+echo "everything agrees"

@@ -55,10 +55,14 @@ def unigram():
 def main():
     OUTPUT.mkdir(parents=True, exist_ok=True)
     for make in (byte_level, word_piece, unigram):
-        tokenizer, trainer = make()
-        tokenizer.train_from_iterator(TEXT, trainer)
         path = OUTPUT / f"{make.__name__}.json"
-        tokenizer.save(str(path), pretty=False)
+        # The order of a hash map goes into what the trainers make: a file that is there stays.
+        if path.exists():
+            tokenizer = Tokenizer.from_file(str(path))
+        else:
+            tokenizer, trainer = make()
+            tokenizer.train_from_iterator(TEXT, trainer)
+            tokenizer.save(str(path), pretty=False)
         tokenizer.encode_special_tokens = True
         cases = []
         for line in LINES:

@@ -22,6 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = ROOT / "crates/regard-eval/tests/data"
 SHARED = pathlib.Path(os.environ.get("REGARD_DATA", ROOT.parent / "shared/data"))
 STORED = 60
+TOLERANCE = 1e-9
 MASK = 2**64 - 1
 
 WORDS = [
@@ -217,19 +218,22 @@ def compare(count):
     example = target / "release/examples/score_corpora"
     output = subprocess.run([example, str(count)], check=True, capture_output=True, text=True).stdout
     names = [*METRICS, *SENTENCES]
+    assert len(output.splitlines()) == count
     worst = dict.fromkeys(names, 0.0)
     for index, line in enumerate(output.splitlines()):
         for name, found, expected in zip(names, json.loads(line), scores(index), strict=True):
             worst[name] = max(worst[name], abs(found - expected))
-            if abs(found - expected) > 1e-9:
+            if abs(found - expected) > TOLERANCE:
                 print(f"corpus {index}: {name}: {found} is not {expected}")
     for name, difference in worst.items():
         print(f"{difference:.1e}  {name}")
+    print(f"{count} corpora compared")
+    return max(worst.values()) <= TOLERANCE
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--compare"]:
-        compare(int(sys.argv[2]))
+        sys.exit(not compare(int(sys.argv[2])))
     else:
         write("numpy_random.json", numpy_random())
         write("metrics.json", [scores(index) for index in range(STORED)])

@@ -304,6 +304,7 @@ def compare(binary):
     sets = [(language, "real", real_lines(language, 20_000)) for language in LANGUAGES]
     sets += [(language, "random", random_lines(100_000, 3)) for language in LANGUAGES]
     sets += [("en", "every character", every_character())]
+    total = 0
     for language, name, lines in sets:
         package = Package(language)
         for escape in [True] if name == "every character" else [True, False]:
@@ -315,8 +316,10 @@ def compare(binary):
                 assert len(found) == len(expected)
                 differ = [case for case in zip(given, expected, found) if case[1] != case[2]]
                 print(f"{language} {name} escape={escape} {task} {'tokens' if given is tokens else 'text'}: {len(differ)} of {len(given)} lines differ", flush=True)
+                total += len(differ)
                 for case in differ[:3]:
                     print("   ", *map(ascii, case), sep="\n    ")
+    return total
 
 
 def measure(binary):
@@ -337,6 +340,6 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case []: write_goldens()
         case ["--tables"]: write_tables()
-        case ["--compare", binary]: compare(binary)
+        case ["--compare", binary]: sys.exit(compare(binary) > 0)
         case ["--time", binary]: measure(binary)
         case _: sys.exit(__doc__)

@@ -239,6 +239,7 @@ def compare_samples(binary, draws=20_000):
     """Do both draw segmentations from the same distribution? Pearson's statistic over its degrees of freedom, near 1 if so."""
     lines = ["the dog", "A man runs.", "sitting on a"]
     made = models(real_lines(9000, 1), 500, False)
+    farthest = 0
     for name, kind, number, options in [("unigram", "all", 0.3, dict(nbest_size=-1, alpha=0.3)), ("unigram", "all", 1.0, dict(nbest_size=-1, alpha=1.0)),
                                         ("unigram", "best", 0.2, dict(nbest_size=5, alpha=0.2)), ("bpe", "dropout", 0.2, dict(alpha=0.2, nbest_size=-1))]:
         model = spm.SentencePieceProcessor(model_proto=made[name])
@@ -252,8 +253,11 @@ def compare_samples(binary, draws=20_000):
             pairs = [(want.get(key, 0), got.get(key, 0)) for key in common] + ([tuple(rest)] if sum(rest) else [])
             statistic = sum((a - b) ** 2 / (a + b) for a, b in pairs)
             freedom = max(1, len(pairs) - 1)
+            deviations = (statistic - freedom) / (2 * freedom) ** 0.5
+            farthest = max(farthest, deviations)
             print(f"{name} {kind} {number}: {line!r}: {len(want)} and {len(got)} segmentations, statistic {statistic:.1f} for {freedom} degrees of freedom, "
-                  f"{(statistic - freedom) / (2 * freedom) ** 0.5:+.2f} standard deviations", flush=True)
+                  f"{deviations:+.2f} standard deviations", flush=True)
+    return farthest
 
 
 def measure(binary):
@@ -278,7 +282,7 @@ if __name__ == "__main__":
         case ["--compare-trained", binary]:
             sys.exit(compare_trained(binary) > 0)
         case ["--compare-samples", binary]:
-            compare_samples(binary)
+            sys.exit(compare_samples(binary) > 6)
         case ["--time", binary]:
             measure(binary)
         case _:

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use regard_model::checkpoint::{self, ModelInfo};
 use regard_model::{Preset, Seq2Seq};
-use regard_text::{Normalizer, Pipeline, Tokenizer};
+use regard_text::{Bpe, Normalizer, Pipeline, Tokenizer};
 use sha2::{Digest, Sha256};
 
 fn info() -> ModelInfo {
@@ -126,6 +126,36 @@ fn p14_a_vocabulary_of_another_model_is_refused() {
     lines.push("extra".to_owned());
     fs::write(&path, lines.join("\n") + "\n").unwrap();
     assert!(refusal(dir.path()).contains("target.vocab.txt"));
+}
+
+#[test]
+fn every_file_of_a_tokenizer_has_a_digest() {
+    let merges = vec![("c".to_owned(), "a".to_owned())];
+    let bpe = Bpe::from_merges(merges).with_vocabulary(["ca@@".to_owned()]);
+    let source = Pipeline::build(Normalizer::None, Tokenizer::Bpe(bpe), ["the cat"], None, 1);
+    let info = ModelInfo { source, ..info() };
+    let dir = tempfile::tempdir().unwrap();
+    checkpoint::save(dir.path(), &info, info.build(1).unwrap().parameters()).unwrap();
+    checkpoint::load(dir.path()).unwrap();
+    for name in ["source.tokenizer.json", "source.bpe", "source.pieces.txt"] {
+        let path = dir.path().join(name);
+        let whole = fs::read(&path).unwrap();
+        fs::write(&path, [whole.as_slice(), b" "].concat()).unwrap();
+        let message = refusal(dir.path());
+        assert!(
+            message.contains(&format!("{name} has")) && message.contains("config.json says"),
+            "{message}"
+        );
+        fs::write(&path, whole).unwrap();
+    }
+}
+
+#[test]
+fn tensors_of_many_dimensions_are_refused() {
+    let header = r#"{"x":{"dtype":"F32","shape":[0,1,1,4294967296,4294967296],"data_offsets":[0,0]}}"#;
+    let file = [&(header.len() as u64).to_le_bytes(), header.as_bytes()].concat();
+    let message = checkpoint::read_tensors(Path::new("x.safetensors"), &file).unwrap_err().to_string();
+    assert!(message.contains("x.safetensors: \"x\" has 5 dimensions, expected at most 4"), "{message}");
 }
 
 #[test]

@@ -2,17 +2,17 @@
 
 use std::fmt;
 
-/// The largest number of dimensions.
-const MAX_RANK: usize = 4;
-
 /// The sizes of a tensor's dimensions, outermost first.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Shape {
-    sizes: [usize; MAX_RANK],
+    sizes: [usize; Shape::MAX_RANK],
     rank: usize,
 }
 
 impl Shape {
+    /// The largest number of dimensions.
+    pub const MAX_RANK: usize = 4;
+
     /// A shape from its sizes; sizes past the fourth are multiplied into the fourth.
     ///
     /// ```
@@ -22,15 +22,15 @@ impl Shape {
     /// ```
     #[must_use]
     pub fn new(sizes: &[usize]) -> Self {
-        let mut kept = [1; MAX_RANK];
+        let mut kept = [1; Self::MAX_RANK];
         for (axis, &size) in sizes.iter().enumerate() {
-            if axis < MAX_RANK {
+            if axis < Self::MAX_RANK {
                 kept[axis] = size;
             } else {
-                kept[MAX_RANK - 1] *= size;
+                kept[Self::MAX_RANK - 1] *= size;
             }
         }
-        Self { sizes: kept, rank: sizes.len().min(MAX_RANK) }
+        Self { sizes: kept, rank: sizes.len().min(Self::MAX_RANK) }
     }
 
     /// The sizes, outermost first.
@@ -89,7 +89,7 @@ impl Shape {
     /// This shape inside a new first dimension; see [`Shape::new`] for more than four.
     #[must_use]
     pub fn with_outer(&self, first: usize) -> Self {
-        let mut sizes = [first; MAX_RANK + 1];
+        let mut sizes = [first; Self::MAX_RANK + 1];
         sizes[1..=self.rank].copy_from_slice(self.sizes());
         Self::new(&sizes[..=self.rank])
     }

@@ -40,7 +40,8 @@ impl Vocabulary {
         for (token, count) in counts {
             let token = token.into();
             if !(token.is_empty() || token.contains('\n') || SPECIAL_TOKENS.contains(&token.as_str())) {
-                *totals.entry(token).or_default() += count;
+                let total = totals.entry(token).or_default();
+                *total = total.saturating_add(count);
             }
         }
         let mut ranked: Vec<(String, u64)> = totals.into_iter().filter(|(_, n)| *n >= min_count).collect();

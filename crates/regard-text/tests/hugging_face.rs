@@ -77,7 +77,10 @@ fn saved_with_the_pipeline() {
 
 #[test]
 fn what_is_no_tokenizer_is_refused_by_name() {
-    for json in ["", "{}", "[1]", r#"{"model": {"type": "BPE", "vocab": {}, "merges": [["a", "b"]]}}"#] {
+    let control = "{\"decoder\": {\"type\": \"\u{1}\"}}";
+    for json in
+        ["", "{}", "[1]", control, r#"{"model": {"type": "BPE", "vocab": {}, "merges": [["a", "b"]]}}"#]
+    {
         let message = HuggingFace::from_json(json.to_owned(), "x.json").unwrap_err().to_string();
         assert!(message.starts_with("x.json: no tokenizer.json of Hugging Face"), "{message}");
     }

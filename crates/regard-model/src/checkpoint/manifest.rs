@@ -136,9 +136,10 @@ impl Manifest {
     pub(super) fn info(self, dir: &Path) -> Result<ModelInfo> {
         // Every file that is read must be listed, whatever is listed besides.
         let read = |stem: &str| ["tokenizer.json", "vocab.txt"].map(|part| format!("{stem}.{part}"));
-        let learned = ["source.bpe", "target.bpe", "source.spm", "target.spm"].map(str::to_owned);
-        let learned =
-            learned.into_iter().filter(|name| self.files.contains_key(name) || dir.join(name).exists());
+        let learned = ["bpe", "pieces.txt", "spm", "huggingface.json"];
+        let learned = ["source", "target"].map(|stem| learned.map(|part| format!("{stem}.{part}")));
+        let learned = learned.into_iter().flatten();
+        let learned = learned.filter(|name| self.files.contains_key(name) || dir.join(name).exists());
         for name in read("source").into_iter().chain(read("target")).chain(learned) {
             self.check(dir, &name)?;
         }

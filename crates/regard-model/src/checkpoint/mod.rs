@@ -150,6 +150,13 @@ pub fn read_tensors(path: &Path, bytes: &[u8]) -> Result<Vec<(String, Tensor)>> 
         if view.dtype() != Dtype::F32 {
             return Err(damaged(format!("\"{name}\" is {:?}, expected F32", view.dtype())));
         }
+        if view.shape().len() > Shape::MAX_RANK {
+            let dimensions = view.shape().len();
+            return Err(damaged(format!(
+                "\"{name}\" has {dimensions} dimensions, expected at most {}",
+                Shape::MAX_RANK
+            )));
+        }
         let values = view.data().as_chunks::<4>().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
         tensors.push((name.to_owned(), Tensor::new(Shape::new(view.shape()), values)?));
     }

@@ -1,6 +1,7 @@
 //! Tokenizers of Hugging Face: `tokenizer.json` through their own library.
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -48,12 +49,15 @@ impl HuggingFace {
     /// [`TextError::BadTokenizer`].
     pub fn from_json(json: String, name: &str) -> Result<Self, TextError> {
         let bad = |problem: String| TextError::BadTokenizer { file: name.to_owned(), problem };
-        let mut tokenizer = tokenizers::Tokenizer::from_bytes(&json)
-            .map_err(|error| bad(format!("no tokenizer.json of Hugging Face: {error}")))?;
+        let no_such_file =
+            |problem: &dyn Display| bad(format!("no tokenizer.json of Hugging Face: {problem}"));
+        // The library may panic on what is not JSON.
+        let value: Value = serde_json::from_str(&json).map_err(|error| no_such_file(&error))?;
+        let mut tokenizer = tokenizers::Tokenizer::from_bytes(&json).map_err(|error| no_such_file(&error))?;
         tokenizer.set_encode_special_tokens(true);
         tokenizer.with_truncation(None).map_err(|error| bad(error.to_string()))?;
         tokenizer.with_padding(None);
-        let unknown = unknown_token(&json).and_then(|token| tokenizer.token_to_id(&token));
+        let unknown = unknown_token(&value).and_then(|token| tokenizer.token_to_id(&token));
         let added = tokenizer.get_added_tokens_decoder();
         let special = added.iter().filter(|(_, token)| token.special).map(|(&id, _)| id);
         let control: BTreeSet<u32> = special.chain(unknown).collect();
@@ -106,9 +110,8 @@ impl HuggingFace {
 }
 
 /// The token for what is unknown, by name or by its place in a list of pieces.
-fn unknown_token(json: &str) -> Option<String> {
-    let value: Value = serde_json::from_str(json).ok()?;
-    let model = value.get("model")?;
+fn unknown_token(file: &Value) -> Option<String> {
+    let model = file.get("model")?;
     if let Some(token) = model.get("unk_token").and_then(Value::as_str) {
         return Some(token.to_owned());
     }

@@ -48,8 +48,13 @@ pub(super) fn learn(
     report: &mut dyn FnMut(usize),
 ) -> Vec<(String, String)> {
     let mut learner = Learner::default();
+    // No sum of counts may be larger than this; what would make it so counts less.
+    let mut room = i64::MAX;
     for (word, count) in counts {
-        learner.add_word(&word, i64::try_from(count).unwrap_or(i64::MAX));
+        let length = word.chars().count().max(1) as i64;
+        let count = i64::try_from(count).unwrap_or(i64::MAX).min(room / length);
+        room -= count * length;
+        learner.add_word(&word, count);
     }
     learner.aside = learner.counts.clone();
     learner.refill_heap();

@@ -70,6 +70,7 @@ pub(super) fn parse<'a>(line: &'a str, lines: &Lines, what: &str) -> Result<(&'a
 
 #[cfg(test)]
 mod tests {
+    use super::super::Bpe;
     use super::*;
 
     #[test]
@@ -89,8 +90,10 @@ mod tests {
         std::fs::write(&path, "low 5\nlower 2\nlow 1\n").unwrap();
         let counts = read(&path).unwrap();
         assert_eq!(counts.into_iter().collect::<Vec<_>>(), [("low".to_owned(), 6), ("lower".to_owned(), 2)]);
-        std::fs::write(&path, "low 18446744073709551615\nlow 2\n").unwrap();
-        assert_eq!(read(&path).unwrap()["low"], u64::MAX);
+        std::fs::write(&path, format!("low {}\nlow 2\nlower {}\n", u64::MAX, u64::MAX)).unwrap();
+        let counts = read(&path).unwrap();
+        assert_eq!(counts["low"], u64::MAX);
+        assert_eq!(Bpe::learn_from_counts(counts, 9, 2, &mut |_| {}).segment("low lower")[0], "low");
         for bad in ["low\n", "low x\n", " 5\n", "low -1\n"] {
             std::fs::write(&path, bad).unwrap();
             let message = read(&path).unwrap_err().to_string();
