@@ -143,7 +143,7 @@ fn every_file_of_a_tokenizer_has_a_digest() {
         fs::write(&path, [whole.as_slice(), b" "].concat()).unwrap();
         let message = refusal(dir.path());
         assert!(
-            message.contains(&format!("{name} has")) && message.contains("config.json says"),
+            message.contains(&format!("{name}: has")) && message.contains("config.json says"),
             "{message}"
         );
         fs::write(&path, whole).unwrap();

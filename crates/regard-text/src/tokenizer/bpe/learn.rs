@@ -51,7 +51,7 @@ pub(super) fn learn(
     // No sum of counts may be larger than this; what would make it so counts less.
     let mut room = i64::MAX;
     for (word, count) in counts {
-        let length = word.chars().count().max(1) as i64;
+        let length = i64::try_from(word.chars().count().max(1)).unwrap_or(i64::MAX);
         let count = i64::try_from(count).unwrap_or(i64::MAX).min(room / length);
         room -= count * length;
         learner.add_word(&word, count);
