@@ -11,6 +11,7 @@ mod attention;
 pub mod checkpoint;
 mod config;
 mod error;
+pub mod exchange;
 mod history;
 mod parameters;
 mod pass;

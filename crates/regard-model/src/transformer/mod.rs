@@ -9,6 +9,7 @@ mod positions;
 mod words;
 
 pub use model::TransformerModel;
+pub(crate) use positions::waves;
 
 use decoder::{Decoder, Past, SourceMemory};
 use encoder::Encoder;

@@ -64,7 +64,7 @@ fn sinusoids(x: &Var, positions: &[usize], halves: bool) -> Tensor {
 }
 
 /// sin(p · f) and cos(p · f) for the frequencies f = 10000^(−2i / width), in turn or all sines first.
-fn waves(position: usize, width: usize, halves: bool) -> Vec<f32> {
+pub(crate) fn waves(position: usize, width: usize, halves: bool) -> Vec<f32> {
     let mut vector = vec![0.0; width];
     for i in 0..width / 2 {
         let angle = position as f64 * 10_000_f64.powf(-2.0 * i as f64 / width as f64);

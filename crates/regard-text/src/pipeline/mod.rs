@@ -86,16 +86,33 @@ impl Pipeline {
     /// # Errors
     /// Never for a model that could be read.
     pub fn from_model(preparation: impl Into<Preparation>, tokenizer: Tokenizer) -> Result<Self, TextError> {
-        let mut tokens: Vec<String> = SPECIAL_TOKENS.map(str::to_owned).to_vec();
-        let mut seen: BTreeSet<String> = tokens.iter().cloned().collect();
+        let mut tokens: Vec<String> = Vec::new();
+        let mut seen: BTreeSet<&str> = BTreeSet::new();
         for token in tokenizer.own_tokens().unwrap_or_default() {
-            let token = typed::escape(token.to_owned(), &[]);
-            if !token.is_empty() && !token.contains('\n') && seen.insert(token.clone()) {
-                tokens.push(token);
+            if !token.is_empty() && !token.contains('\n') && seen.insert(token) {
+                tokens.push(token.to_owned());
             }
         }
-        let vocabulary = Vocabulary::from_tokens(tokens)?;
-        Ok(Self::new(preparation, tokenizer).with_vocabulary(vocabulary))
+        Self::new(preparation, tokenizer).with_text_tokens(tokens)
+    }
+
+    /// The same pipeline with a vocabulary of the special tokens and then these tokens of text, in this order; and no tags.
+    ///
+    /// # Errors
+    /// [`TextError::BadVocabulary`] for a token that is doubled, empty or holds a line feed.
+    ///
+    /// ```
+    /// use regard_text::{Normalizer, Pipeline, Tokenizer};
+    /// let tokens = ["cat", "</s>", "the"].map(str::to_owned);
+    /// let pipeline = Pipeline::new(Normalizer::None, Tokenizer::Word).with_text_tokens(tokens)?;
+    /// assert_eq!(pipeline.encode("the cat </s>"), [6, 4, 5]);
+    /// # Ok::<(), regard_text::TextError>(())
+    /// ```
+    pub fn with_text_tokens(self, tokens: impl IntoIterator<Item = String>) -> Result<Self, TextError> {
+        let special = SPECIAL_TOKENS.iter().map(ToString::to_string);
+        let text = tokens.into_iter().map(|token| typed::escape(token, &[]));
+        let vocabulary = Vocabulary::from_tokens(special.chain(text).collect())?;
+        Ok(self.with_vocabulary(vocabulary))
     }
 
     /// The same pipeline with tags: tokens such as `<2fr>` that say what kind of text a line is or shall become. They are

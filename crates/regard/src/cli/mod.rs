@@ -9,6 +9,7 @@ mod demo;
 mod evaluate;
 mod evaluate_alignment;
 mod failure;
+mod import;
 mod info;
 mod input;
 mod look;
@@ -58,6 +59,8 @@ enum Command {
     Curve(curve::CurveArgs),
     /// Where a model looks while it translates one sentence
     Look(look::LookArgs),
+    /// Take over a model of another program
+    Import(import::ImportArgs),
     /// What a model is made of
     Info(info::InfoArgs),
     /// The mean of several checkpoints as one model
@@ -83,6 +86,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::EvaluateAlignment(args) => evaluate_alignment::run(&args),
         Command::Curve(args) => curve::run(&args),
         Command::Look(args) => look::run(&args),
+        Command::Import(args) => import::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Average(args) => average::run(&args),
         Command::Tokenizer(args) => tokenizer::run(&args),

@@ -1,0 +1,3 @@
+//! Models of other programs.
+
+pub mod hf_marian;
