@@ -9,8 +9,8 @@ use flate2::write::GzEncoder;
 use regard_fuzz::{CUT, SCRATCH, model};
 use regard_model::Preset;
 use regard_text::{
-    Bpe, CacheWriter, CorpusReport, Normalizer, Pair, Pipeline, SentencePiece, SentencePieceAlgorithm, SentencePieceConfig,
-    SentencePieceNormalization, Tokenizer,
+    Bpe, CacheWriter, CorpusReport, Normalizer, Pair, Pipeline, SentencePiece, SentencePieceAlgorithm,
+    SentencePieceConfig, SentencePieceNormalization, Tokenizer,
 };
 
 const LINES: [&str; 4] = ["low lower lowest", "new newer newest", "wide wider widest 日本 é", "low low new"];
@@ -55,10 +55,13 @@ fn plain_text(seeds: &Seeds) {
     seeds.add("pairs", &[b"the cat\nthe dog\n", b"le chat\nle chien\n"]);
     seeds.add("pairs", &[b"", b"the cat\tle chat\textra\n\tempty\tx\nthe dog\tle chien\tx\n"]);
     seeds.add("pairs", &[&gzip, &zstd]);
-    seeds.add_text("moses", &[
-        "Dr. Who's 1,000.5 [sic] dogs... l'eau \"d'or\" & <b> a@-@b No. 5, e.g. that. U.S.",
-        "It 's & apos ; s &quot; x &quot; ( a ) , b ! ¿qué? DOTMULTI DOTDOTMULTI.",
-    ]);
+    seeds.add_text(
+        "moses",
+        &[
+            "Dr. Who's 1,000.5 [sic] dogs... l'eau \"d'or\" & <b> a@-@b No. 5, e.g. that. U.S.",
+            "It 's & apos ; s &quot; x &quot; ( a ) , b ! ¿qué? DOTMULTI DOTDOTMULTI.",
+        ],
+    );
     seeds.add("alignment", &[b"", b"0-0 1-2 2p2\n\n3-1", b"0-0 2-2\n1-1\n0-1 3p1"]);
     seeds.add("alignment", &[b"11", b"1 1 1 S\n1 2 3 P\n3 1 1", b"1 1 2\n2 2 2 P\n3 1 1 S"]);
     seeds.add_text("metrics", &[
@@ -72,7 +75,10 @@ fn plain_text(seeds: &Seeds) {
           [training.schedule]\nkind = \"plateau\"\nlearning_rate = 0.01\npatience = 1\n[validation]\nmetric = \"bleu\"\n",
         b"training.clip_norm=5\nmodel.attention.score=dot\ndata.max_length=7",
     ]);
-    seeds.add("recipe", &[b"[data]\npairs='x'\n[training]\nepochs=1\nsampling={kind='linear',slope=0.1}", b"seed=1"]);
+    seeds.add(
+        "recipe",
+        &[b"[data]\npairs='x'\n[training]\nepochs=1\nsampling={kind='linear',slope=0.1}", b"seed=1"],
+    );
 }
 
 fn tokenizers(seeds: &Seeds) {
@@ -80,8 +86,12 @@ fn tokenizers(seeds: &Seeds) {
     let directory = SCRATCH.clone();
     let read = |name: &str| fs::read(directory.join(name)).unwrap_or_default();
     bpe.write(directory.join("codes")).expect("the directory is writable");
-    let (codes, pieces, counts) = (read("codes"), b"low 5\nlo@@ 3\nne@@ 2\nw 1\n", b"low 5\nlower 2\n\xc3\xa9 9\n");
-    seeds.add("bpe", &[&codes, pieces, counts, b"[0-9]+", b"low lowest 1934 \xe6\x97\xa5\xe6\x9c\xac </w> @@"]);
+    let (codes, pieces, counts) =
+        (read("codes"), b"low 5\nlo@@ 3\nne@@ 2\nw 1\n", b"low 5\nlower 2\n\xc3\xa9 9\n");
+    seeds.add(
+        "bpe",
+        &[&codes, pieces, counts, b"[0-9]+", b"low lowest 1934 \xe6\x97\xa5\xe6\x9c\xac </w> @@"],
+    );
     let restricted = bpe.with_vocabulary(["lo@@".to_owned(), "w".to_owned(), "new".to_owned()]);
     let glossary = restricted.with_glossaries(vec![r"\d+".to_owned()]).expect("the pattern is one");
     for tokenizer in [Tokenizer::Word, Tokenizer::Character, Tokenizer::Bpe(glossary)] {
@@ -90,8 +100,12 @@ fn tokenizers(seeds: &Seeds) {
         pipeline.save(&directory, "side").expect("the directory is writable");
         let files = ["side.tokenizer.json", "side.vocab.txt", "side.bpe", "side.pieces.txt"].map(read);
         seeds.add("vocabulary", &[&files[1]]);
-        seeds.add("pipeline", &[&files[0], &files[1], &files[2], &files[3], b"low 12 </s> \xef\xac\x81 newest"]);
-        let moses = br#"{"kind":"word","normalizer":"nfc","moses":{"language":"fr","escape":true},"lowercase":true}"#;
+        seeds.add(
+            "pipeline",
+            &[&files[0], &files[1], &files[2], &files[3], b"low 12 </s> \xef\xac\x81 newest"],
+        );
+        let moses =
+            br#"{"kind":"word","normalizer":"nfc","moses":{"language":"fr","escape":true},"lowercase":true}"#;
         seeds.add("pipeline", &[moses, &files[1], b"", b"", b"L'EAU &amp; Low..."]);
     }
     for entry in fs::read_dir(data("hugging_face")).expect("the tests' data is there").flatten() {
@@ -106,8 +120,12 @@ fn sentencepiece(seeds: &Seeds) {
     let line = "low  newest é日本 </s> ▁ 12";
     for algorithm in [SentencePieceAlgorithm::Unigram, SentencePieceAlgorithm::Bpe] {
         let normalization = SentencePieceNormalization::Identity;
-        let config =
-            SentencePieceConfig { algorithm, vocabulary_size: 22, normalization, ..SentencePieceConfig::default() };
+        let config = SentencePieceConfig {
+            algorithm,
+            vocabulary_size: 22,
+            normalization,
+            ..SentencePieceConfig::default()
+        };
         let model = SentencePiece::train(LINES, &config, 1, &mut |_| {}).expect("the text is long enough");
         let path = SCRATCH.join("spm");
         model.write(&path).expect("the directory is writable");
@@ -116,7 +134,9 @@ fn sentencepiece(seeds: &Seeds) {
     for name in ["unigram_rules", "bpe_bytes", "bpe_unused", "unigram_unused", "unigram_bytes"] {
         let path = data("sentencepiece").join(format!("{name}.model.gz"));
         let mut model = Vec::new();
-        GzDecoder::new(fs::File::open(path).expect("it is there")).read_to_end(&mut model).expect("it is whole");
+        GzDecoder::new(fs::File::open(path).expect("it is there"))
+            .read_to_end(&mut model)
+            .expect("it is whole");
         seeds.add("sentencepiece", &[&model, line.as_bytes()]);
     }
 }
@@ -154,7 +174,9 @@ fn corpora(seeds: &Seeds) {
     let path = SCRATCH.join("cache");
     let mut writer = CacheWriter::create(&path).expect("the directory is writable");
     for length in 0..3 {
-        writer.push(&Pair { source: vec![7; length], target: vec![9, 8] }).expect("the directory is writable");
+        writer
+            .push(&Pair { source: vec![7; length], target: vec![9, 8] })
+            .expect("the directory is writable");
     }
     let report = CorpusReport { lines: 3, kept: 3, ..CorpusReport::default() };
     writer.finish("key", &[report]).expect("the directory is writable");

@@ -12,5 +12,7 @@ fuzz_target!(|data: &[u8]| {
     let tokenizer = Tokenizer::HuggingFace(model);
     let tokens = tokenizer.tokenize(&line);
     let _ = tokenizer.detokenize(&tokens);
-    assert!(tokenizer.tokenize_with_ranges(&line).iter().all(|token| line.get(token.range.clone()).is_some()));
+    assert!(
+        tokenizer.tokenize_with_ranges(&line).iter().all(|token| line.get(token.range.clone()).is_some())
+    );
 });

@@ -7,7 +7,9 @@ use regard_text::{CorpusSource, ParallelText};
 
 fuzz_target!(|data: &[u8]| {
     let path = file("pairs.jsonl", data);
-    for [source_field, target_field] in [["source", "target"], ["translation.en", "translation.fr"]].map(|fields| fields.map(str::to_owned)) {
+    for [source_field, target_field] in
+        [["source", "target"], ["translation.en", "translation.fr"]].map(|fields| fields.map(str::to_owned))
+    {
         let source = CorpusSource::JsonLines { path: path.clone(), source_field, target_field };
         if let Ok(text) = ParallelText::read(&source) {
             assert_eq!(text.pairs.len(), text.report.kept);

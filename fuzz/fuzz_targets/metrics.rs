@@ -3,8 +3,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use regard_eval::{
-    BleuOptions, BleuTokenizer, ChrfOptions, Corpus, ErrorRateOptions, ErrorUnit, Metric, SegmentStatistics, Smoothing,
-    TerOptions,
+    BleuOptions, BleuTokenizer, ChrfOptions, Corpus, ErrorRateOptions, ErrorUnit, Metric, SegmentStatistics,
+    Smoothing, TerOptions,
 };
 
 fn metrics() -> Vec<Box<dyn Metric>> {
@@ -44,7 +44,9 @@ fuzz_target!(|text: &str| {
     let second = lines.iter().map(|line| line.2.as_deref()).collect::<Vec<_>>();
     let references = [first, second];
     let corpus = Corpus::with_gaps(&output, &references).unwrap();
-    for (metric, most) in metrics().iter().map(|m| (m, 100.0)).chain(error_rates().iter().map(|m| (m, f64::MAX))) {
+    for (metric, most) in
+        metrics().iter().map(|m| (m, 100.0)).chain(error_rates().iter().map(|m| (m, f64::MAX)))
+    {
         let statistics = SegmentStatistics::new(metric.as_ref(), &corpus);
         let sentences = statistics.rows().map(|row| metric.sentence_score_of(row));
         for score in sentences.chain([metric.score_of(&statistics.sums())]) {

@@ -32,8 +32,10 @@ fuzz_target!(|data: &[u8]| {
         None => model::exchange_config(dir, bytes),
     }
     if let Ok((info, network)) = checkpoint::load(dir) {
-        let translator = Translator::new(Arc::from(network), info.source, info.target, Threads::single()).unwrap();
-        let search = SearchOptions { beam_size: 2, max_length: MaxLength::Fixed(5), ..SearchOptions::default() };
+        let translator =
+            Translator::new(Arc::from(network), info.source, info.target, Threads::single()).unwrap();
+        let search =
+            SearchOptions { beam_size: 2, max_length: MaxLength::Fixed(5), ..SearchOptions::default() };
         let options = TranslateOptions { search, ..TranslateOptions::default() };
         let _ = translator.translate(&["the cat", ""], &options);
     }

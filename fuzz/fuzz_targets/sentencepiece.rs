@@ -17,7 +17,11 @@ fuzz_target!(|data: &[u8]| {
     if let Ok(found) = model.nbest(&line, 3) {
         assert!((1..=3).contains(&found.len()));
     }
-    for options in [SampleOptions::All { alpha: 0.5 }, SampleOptions::Best { count: 3, alpha: 0.5 }, SampleOptions::Dropout(0.5)] {
+    for options in [
+        SampleOptions::All { alpha: 0.5 },
+        SampleOptions::Best { count: 3, alpha: 0.5 },
+        SampleOptions::Dropout(0.5),
+    ] {
         let _ = model.sample(&line, options, 1);
     }
 });

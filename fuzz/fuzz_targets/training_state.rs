@@ -13,7 +13,8 @@ static DIR: LazyLock<PathBuf> = LazyLock::new(|| {
     model::save(&SCRATCH, Preset::Bahdanau);
     SCRATCH.clone()
 });
-static PARAMETERS: LazyLock<Parameters> = LazyLock::new(|| model::network(Preset::Bahdanau).parameters().clone());
+static PARAMETERS: LazyLock<Parameters> =
+    LazyLock::new(|| model::network(Preset::Bahdanau).parameters().clone());
 
 fuzz_target!(|data: &[u8]| {
     let Some((which, bytes)) = data.split_first() else { return };

@@ -13,12 +13,14 @@ use regard_text::special_tokens::UNK;
 static TRANSLATORS: LazyLock<[Translator; 2]> = LazyLock::new(|| {
     [Preset::Bahdanau, Preset::TransformerTiny].map(|preset| {
         let info = model::info(preset);
-        Translator::new(Arc::from(model::network(preset)), info.source, info.target, Threads::single()).unwrap()
+        Translator::new(Arc::from(model::network(preset)), info.source, info.target, Threads::single())
+            .unwrap()
     })
 });
 
 fuzz_target!(|text: &str| {
-    let lines: Vec<(&str, &str)> = text.split('\n').map(|line| line.split_once('\t').unwrap_or((line, ""))).collect();
+    let lines: Vec<(&str, &str)> =
+        text.split('\n').map(|line| line.split_once('\t').unwrap_or((line, ""))).collect();
     let sources: Vec<&str> = lines.iter().map(|line| line.0).collect();
     let search = SearchOptions {
         beam_size: 2,
@@ -30,7 +32,8 @@ fuzz_target!(|text: &str| {
     for translator in &*TRANSLATORS {
         assert_eq!(translator.translate(&sources, &options).unwrap().len(), sources.len());
         let id = |token: &str| translator.target().vocabulary.id(token).unwrap_or(UNK);
-        let rows: Vec<Vec<u32>> = lines.iter().map(|line| line.1.split_whitespace().map(id).collect()).collect();
+        let rows: Vec<Vec<u32>> =
+            lines.iter().map(|line| line.1.split_whitespace().map(id).collect()).collect();
         let scores = translator.score_rows(&sources, &rows, 3, true).unwrap();
         assert!(scores.iter().all(|score| score.log_prob <= 0.0));
     }

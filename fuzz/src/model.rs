@@ -72,7 +72,8 @@ pub fn exchange_config(dir: &Path, text: &[u8]) {
 /// Replaces the tensors of the training state, with their checksum in the other file.
 pub fn exchange_tensors(dir: &Path, bytes: &[u8]) {
     write(dir, "training_state.safetensors", bytes);
-    let mut state: Value = serde_json::from_slice(&read(dir, "training_state.json")).expect("the state is whole");
+    let mut state: Value =
+        serde_json::from_slice(&read(dir, "training_state.json")).expect("the state is whole");
     state["tensors_crc32c"] = json!(crc32c::crc32c(bytes));
     write(dir, "training_state.json", state.to_string().as_bytes());
 }

@@ -198,5 +198,14 @@ mod parquet {
             bytes[place] ^= 0x55;
             let _ = read(&parquet(files.write("damaged.parquet", &bytes), "source", "target"));
         }
+        // A bit of every byte: among them are those on which the library panics.
+        let whole = fs::read(golden("required.parquet")).unwrap();
+        for place in 0..whole.len() {
+            let mut bytes = whole.clone();
+            bytes[place] ^= 4;
+            if let Ok(pairs) = parquet(files.write("damaged.parquet", &bytes), "source", "target").open() {
+                let _ = pairs.take(1000).find(Result::is_err);
+            }
+        }
     }
 }

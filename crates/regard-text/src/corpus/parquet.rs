@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
@@ -31,7 +32,7 @@ impl Rows {
         let name = path.display().to_string();
         let file =
             File::open(path).map_err(|source| TextError::Read { file: name.clone(), line: 0, source })?;
-        let file = SerializedFileReader::new(file).map_err(|error| damaged(&name, 0, &error))?;
+        let file = guarded(|| SerializedFileReader::new(file)).map_err(|error| damaged(&name, 0, &error))?;
         let columns = [column(&file, source), column(&file, target)];
         let [source, target] = columns.map(|column| {
             column.map_err(|problem| TextError::BadRecord { file: name.clone(), line: 0, problem })
@@ -62,9 +63,9 @@ impl Rows {
             if self.next_group == self.file.num_row_groups() {
                 return Ok(None);
             }
-            let group = self.file.get_row_group(self.next_group);
             let [source, target] = self.columns;
-            let sides = group.and_then(|group| {
+            let sides = guarded(|| {
+                let group = self.file.get_row_group(self.next_group)?;
                 let schema = self.file.metadata().file_metadata().schema_descr();
                 let side = |column| {
                     Side::new(group.get_column_reader(column)?, schema.column(column).max_def_level())
@@ -110,7 +111,8 @@ impl Side {
     fn next(&mut self) -> Result<Option<ByteArray>, ParquetError> {
         if self.decoded.is_empty() {
             let (mut levels, mut values) = (Vec::new(), Vec::new());
-            let (rows, ..) = self.reader.read_records(BATCH, Some(&mut levels), None, &mut values)?;
+            let read = || self.reader.read_records(BATCH, Some(&mut levels), None, &mut values);
+            let (rows, ..) = guarded(read)?;
             let mut values = values.into_iter();
             // A column that cannot be null has no levels.
             let is_present = |row: usize| levels.get(row).is_none_or(|&level| level == self.present);
@@ -133,6 +135,12 @@ fn column(file: &SerializedFileReader<File>, path: &str) -> Result<usize, String
         return Err(format!("the column `{path}` must hold one text a row"));
     }
     Ok(place)
+}
+
+/// The library panics on some damaged files; nothing is used after that but the error.
+fn guarded<T>(work: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
+    let panicked = |_| Err(ParquetError::General("it is damaged".to_owned()));
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(panicked)
 }
 
 fn damaged(file: &str, rows: usize, error: &ParquetError) -> TextError {
