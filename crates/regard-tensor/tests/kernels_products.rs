@@ -8,11 +8,12 @@ use regard_tensor::kernels::{Kernels, Packed, reference};
 
 /// The instruction sets of this machine.
 fn instruction_sets() -> Vec<Isa> {
-    let avx2 = Isa::avx2();
-    if avx2.is_none() {
-        println!("skipped: no AVX2 on this machine");
+    for (name, isa) in [("AVX2", Isa::avx2()), ("AVX-512", Isa::avx512())] {
+        if isa.is_none() {
+            println!("skipped: no {name} on this machine");
+        }
     }
-    [Some(Isa::PORTABLE), avx2].into_iter().flatten().collect()
+    [Some(Isa::PORTABLE), Isa::avx2(), Isa::avx512()].into_iter().flatten().collect()
 }
 
 /// Numbers between −1 and 1 that look random.
@@ -123,6 +124,32 @@ fn a_row_has_the_same_bits_alone_and_among_many() {
                 assert!(c == alone[..m * n], "{isa:?}, {m} rows, {count} threads");
             }
         }
+    }
+}
+
+#[test]
+fn fused_instruction_sets_have_the_same_bits() {
+    let (Some(avx2), Some(avx512)) = (Isa::avx2(), Isa::avx512()) else {
+        println!("skipped: no AVX-512 on this machine");
+        return;
+    };
+    let threads = Threads::new(2);
+    for (m, k, n) in SIZES {
+        let (a, b, c0) = (numbers(m * k, 15), numbers(k * n, 16), numbers(m * n, 17));
+        let packed = Packed::from_rows(&threads, &b, k, n);
+        let product = |isa| {
+            let mut c = c0.clone();
+            cpu::gemm(isa, &threads, &a, m, &packed, &mut c, true, None);
+            c
+        };
+        assert!(product(avx2) == product(avx512), "{m}×{k}×{n}");
+        let gradient = |isa| {
+            let mut c = vec![0.0; k * n];
+            let dy = numbers(m * n, 18);
+            cpu::gemm_tn(isa, &threads, &[(&a, &dy, m)], k, n, &mut c, false);
+            c
+        };
+        assert!(gradient(avx2) == gradient(avx512), "gradient {m}×{k}×{n}");
     }
 }
 

@@ -7,11 +7,12 @@ use regard_tensor::kernels::{AdamNumbers, reference};
 
 /// The instruction sets of this machine.
 fn instruction_sets() -> Vec<Isa> {
-    let avx2 = Isa::avx2();
-    if avx2.is_none() {
-        println!("skipped: no AVX2 on this machine");
+    for (name, isa) in [("AVX2", Isa::avx2()), ("AVX-512", Isa::avx512())] {
+        if isa.is_none() {
+            println!("skipped: no {name} on this machine");
+        }
     }
-    [Some(Isa::PORTABLE), avx2].into_iter().flatten().collect()
+    [Some(Isa::PORTABLE), Isa::avx2(), Isa::avx512()].into_iter().flatten().collect()
 }
 
 /// Numbers between −`most` and `most` that look random.

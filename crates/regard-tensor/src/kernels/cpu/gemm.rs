@@ -1,7 +1,7 @@
 //! Matrix products with a packed right-hand side: blocks of C as tasks, tiles within a block.
 
 use super::isa::Isa;
-use super::tile::{self, Kernel, ROWS, Tile};
+use super::tile::{self, Kernel, MOST, MOST_PANELS, Tile};
 use crate::kernels::{PANEL, Packed, check_gemm};
 use crate::pool;
 use crate::threads::{SharedMut, Threads};
@@ -41,10 +41,11 @@ pub fn gemm(
         c.chunks_exact_mut(n).for_each(|row| super::add_assign(isa, row, bias));
     }
     let start = if accumulate { Start::C } else { bias.map_or(Start::Zero, Start::Bias) };
-    let product = Product { kernel: tile::kernel(isa), a, k, b, c: SharedMut::new(c), n, start };
+    let kernel = tile::kernel(isa);
+    let product = Product { kernel, a, k, b, c: SharedMut::new(c), n, start };
     let grid = Grid::new(threads.count(), m, k, n);
     threads.for_each(grid.rows * grid.panels, |task| {
-        let (rows, panels) = grid.block(task, m, n.div_ceil(PANEL));
+        let (rows, panels) = grid.block(task, m, n.div_ceil(PANEL), kernel.rows);
         // SAFETY: the blocks of the grid do not overlap, and each task is run once.
         unsafe { product.block(rows, panels) };
     });
@@ -72,10 +73,10 @@ impl Grid {
     }
 
     /// The rows and panels of a task. Blocks of rows are cut at whole tiles.
-    fn block(&self, task: usize, m: usize, panels: usize) -> (Range<usize>, Range<usize>) {
+    fn block(&self, task: usize, m: usize, panels: usize, tile: usize) -> (Range<usize>, Range<usize>) {
         let part = |i: usize, parts: usize, count: usize| i * count / parts..(i + 1) * count / parts;
-        let tiles = part(task / self.panels, self.rows, m.div_ceil(ROWS));
-        (tiles.start * ROWS..(tiles.end * ROWS).min(m), part(task % self.panels, self.panels, panels))
+        let tiles = part(task / self.panels, self.rows, m.div_ceil(tile));
+        (tiles.start * tile..(tiles.end * tile).min(m), part(task % self.panels, self.panels, panels))
     }
 }
 
@@ -102,10 +103,10 @@ impl Product<'_> {
     /// Nobody else may touch these rows and panels of C.
     unsafe fn block(&self, rows: Range<usize>, panels: Range<usize>) {
         // Strips of nearly equal height: 4 + 4 rows are faster than 6 + 2.
-        let strips = rows.len().div_ceil(ROWS);
+        let strips = rows.len().div_ceil(self.kernel.rows);
         let strip =
             |i: usize| rows.start + i * rows.len() / strips..rows.start + (i + 1) * rows.len() / strips;
-        let widest = tile::panels_at_once(strip(strips - 1).len());
+        let widest = (self.kernel.panels)(strip(strips - 1).len());
         let again = strips > 1 && panels.len() > 1;
         let mut copy = pool::take(if again { rows.len() * COPIED_ROW } else { 0 });
         for depth in depth_blocks(self.k) {
@@ -177,18 +178,18 @@ impl Product<'_> {
 }
 
 /// A start of nothing for as many panels as a tile has at most.
-pub(super) static ZEROS: [f32; 4 * PANEL] = [0.0; 4 * PANEL];
+pub(super) static ZEROS: [f32; MOST_PANELS * PANEL] = [0.0; MOST_PANELS * PANEL];
 
 /// Runs a tile of which `columns` exist in C; the rest of the last panel is kept out of C.
 ///
 /// # Safety
-/// As [`Kernel`] says, for the columns that exist.
+/// As [`Kernel::run`] says, for the columns that exist.
 pub(super) unsafe fn run(kernel: Kernel, tile: Tile, columns: usize) {
     if columns == tile.panels * PANEL {
         // SAFETY: handed on to the caller.
-        return unsafe { kernel(&tile) };
+        return unsafe { (kernel.run)(&tile) };
     }
-    let mut whole = [0.0_f32; ROWS * 4 * PANEL];
+    let mut whole = [0.0_f32; MOST];
     let width = tile.panels * PANEL;
     let c = whole.as_mut_ptr();
     let inner = Tile { from: c.cast_const(), from_row: width, c, c_row: width, ..tile };
@@ -197,7 +198,7 @@ pub(super) unsafe fn run(kernel: Kernel, tile: Tile, columns: usize) {
         for row in 0..tile.rows {
             inner.c.add(row * width).copy_from_nonoverlapping(tile.from.add(row * tile.from_row), columns);
         }
-        kernel(&inner);
+        (kernel.run)(&inner);
         for row in 0..tile.rows {
             tile.c.add(row * tile.c_row).copy_from_nonoverlapping(inner.c.add(row * width), columns);
         }

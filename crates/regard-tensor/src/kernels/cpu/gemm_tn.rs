@@ -2,7 +2,7 @@
 
 use super::gemm::{BLOCK_ROWS, DEPTH, TASK, ZEROS, depth_blocks, run};
 use super::isa::Isa;
-use super::tile::{self, Kernel, ROWS, Tile};
+use super::tile::{self, Kernel, Tile};
 use crate::kernels::{PANEL, Packed, check_gemm_tn};
 use crate::pool;
 use crate::threads::Threads;
@@ -26,14 +26,15 @@ pub fn gemm_tn(
     if c.is_empty() {
         return;
     }
+    let kernel = tile::kernel(isa);
     let inputs: Vec<&[f32]> = segments.iter().map(|&(_, x, _)| x).collect();
     let x = Packed::from_row_blocks(threads, &inputs, n_in);
     // As many blocks for each thread, and each block's part of dY, packed, within the second-level cache.
     let shares = if depth * c.len() < TASK { 1 } else { threads.count() };
     let blocks = n_out.div_ceil(BLOCK_ROWS).next_multiple_of(shares);
-    let rows = n_out.div_ceil(blocks).next_multiple_of(ROWS);
+    let rows = n_out.div_ceil(blocks).next_multiple_of(kernel.rows);
     threads.chunks_mut(c, rows * n_in, |block, c| {
-        let mut gradient = Gradient { kernel: tile::kernel(isa), x: &x, c, strips: pool::take(rows * DEPTH) };
+        let mut gradient = Gradient { kernel, x: &x, c, strips: pool::take(rows * DEPTH) };
         for depth in depth_blocks(x.k()) {
             gradient.pack(segments, n_out, block * rows, depth.clone());
             gradient.add(depth.clone(), accumulate || depth.start > 0);
@@ -47,7 +48,7 @@ struct Gradient<'a> {
     kernel: Kernel,
     x: &'a Packed<f32>,
     c: &'a mut [f32],
-    /// The block's part of dYᵀ, 6 rows at a time: strip s holds, for each depth in turn, the 6 values of its rows.
+    /// The block's part of dYᵀ, a tile's rows at a time: strip s holds, for each depth in turn, the values of its rows.
     strips: Vec<f32>,
 }
 
@@ -58,45 +59,68 @@ impl Gradient<'_> {
 
     /// Packs the columns `first..first + rows` of the rows `depth` of all dY.
     fn pack(&mut self, segments: &[Segment<'_>], n_out: usize, first: usize, depth: Range<usize>) {
-        let rows = self.rows();
-        let all = segments.iter().flat_map(|(dy, _, _)| dy.chunks_exact(n_out));
-        for (at, dy) in all.skip(depth.start).take(depth.len()).enumerate() {
-            let strips = self.strips.chunks_exact_mut(ROWS * DEPTH);
-            for (values, strip) in dy[first..first + rows].chunks(ROWS).zip(strips) {
-                let to = &mut strip[at * ROWS..][..values.len()];
-                // A copy of known length is two moves, one of unknown length is a call.
-                match (<&mut [f32; ROWS]>::try_from(&mut *to), <&[f32; ROWS]>::try_from(values)) {
-                    (Ok(to), Ok(values)) => *to = *values,
-                    _ => to.copy_from_slice(values),
-                }
+        let (rows, height) = (self.rows(), self.kernel.rows);
+        for (at, dy) in rows_of(segments, n_out, depth).enumerate() {
+            let strips = self.strips.chunks_exact_mut(height * DEPTH);
+            for (values, strip) in dy[first..first + rows].chunks(height).zip(strips) {
+                copy(&mut strip[at * height..][..values.len()], values);
             }
         }
     }
 
     /// Adds the packed part's product to C, or puts it there.
     fn add(&mut self, depth: Range<usize>, accumulate: bool) {
-        let (rows, n) = (self.rows(), self.x.n());
-        for (panel, column) in (0..n).step_by(PANEL).enumerate() {
-            for row in (0..rows).step_by(ROWS) {
+        let (rows, n, height) = (self.rows(), self.x.n(), self.kernel.rows);
+        let panels = n.div_ceil(PANEL);
+        let widest = (self.kernel.panels)(height);
+        for panel in (0..panels).step_by(widest) {
+            let column = panel * PANEL;
+            for row in (0..rows).step_by(height) {
                 let c = self.c[row * n + column..].as_mut_ptr();
                 let (from, from_row) = if accumulate { (c.cast_const(), n) } else { (ZEROS.as_ptr(), 0) };
                 let tile = Tile {
                     a: self.strips[row * DEPTH..].as_ptr(),
                     a_row: 1,
-                    a_depth: ROWS,
+                    a_depth: height,
                     b: self.x.panels()[(panel * self.x.k() + depth.start) * PANEL..].as_ptr(),
-                    b_panel: 0,
+                    b_panel: PANEL * self.x.k(),
                     depth: depth.len(),
                     from,
                     from_row,
                     c,
                     c_row: n,
-                    rows: ROWS.min(rows - row),
-                    panels: 1,
+                    rows: height.min(rows - row),
+                    panels: widest.min(panels - panel),
                 };
-                // SAFETY: the strip, the panel's part and the tile's rows and columns of C exist, and C is ours.
-                unsafe { run(self.kernel, tile, PANEL.min(n - column)) };
+                // SAFETY: the strip, the panels' part and the tile's rows and columns of C exist, and C is ours.
+                unsafe { run(self.kernel, tile, (tile.panels * PANEL).min(n - column)) };
             }
         }
     }
+}
+
+/// Copies a few values: of the heights of tiles in moves of known length, as one of unknown length is a call.
+fn copy(to: &mut [f32], values: &[f32]) {
+    match values.len() {
+        12 => to[..12].copy_from_slice(&values[..12]),
+        6 => to[..6].copy_from_slice(&values[..6]),
+        _ => to.copy_from_slice(values),
+    }
+}
+
+/// The rows `depth` of all dY.
+fn rows_of<'a>(
+    segments: &'a [Segment<'a>],
+    n_out: usize,
+    depth: Range<usize>,
+) -> impl Iterator<Item = &'a [f32]> {
+    let ends = segments.iter().scan(0, |end, &(_, _, rows)| {
+        *end += rows;
+        Some(*end)
+    });
+    segments.iter().zip(ends).flat_map(move |(&(dy, _, rows), end)| {
+        let start = end - rows;
+        let part = depth.start.clamp(start, end) - start..depth.end.clamp(start, end) - start;
+        dy[part.start * n_out..part.end * n_out].chunks_exact(n_out)
+    })
 }

@@ -10,6 +10,8 @@ enum Path {
     Portable,
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "made on x86-64 only"))]
     Avx2,
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "made on x86-64 only"))]
+    Avx512,
 }
 
 /// Whether every processor of the target multiplies and adds in one instruction, so that the portable path can too.
@@ -23,7 +25,22 @@ impl Isa {
     #[must_use]
     #[inline]
     pub fn detect() -> Self {
-        Self::avx2().unwrap_or(Self::PORTABLE)
+        Self::avx512().or_else(Self::avx2).unwrap_or(Self::PORTABLE)
+    }
+
+    /// AVX-512 (foundation, VL, DQ and BW: every such processor but the first), if the processor has it.
+    #[must_use]
+    #[inline]
+    pub fn avx512() -> Option<Self> {
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx512f")
+            && std::arch::is_x86_feature_detected!("avx512vl")
+            && std::arch::is_x86_feature_detected!("avx512dq")
+            && std::arch::is_x86_feature_detected!("avx512bw")
+        {
+            return Self::avx2().map(|_| Self(Path::Avx512));
+        }
+        None
     }
 
     /// AVX2 with fused multiply-add, if the processor has both.
@@ -37,9 +54,15 @@ impl Isa {
         None
     }
 
-    /// Whether AVX2 and fused multiply-add may be used.
+    /// Whether AVX2 and fused multiply-add are to be used.
     #[inline]
     pub(super) fn is_avx2(self) -> bool {
         self.0 == Path::Avx2
+    }
+
+    /// Whether AVX-512 is to be used.
+    #[inline]
+    pub(super) fn is_avx512(self) -> bool {
+        self.0 == Path::Avx512
     }
 }

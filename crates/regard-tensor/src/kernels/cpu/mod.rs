@@ -1,4 +1,4 @@
-//! The fast kernels for `f32`. Each body is written once, in plain Rust on small blocks, and compiled both for AVX2
+//! The fast kernels for `f32`. Each body is written once, in plain Rust on small blocks, and compiled for AVX-512, for AVX2
 //! with fused multiply-add and for any processor; which one runs is decided when the program runs. (The innermost loop
 //! of the matrix products, `tile`, is written for each.)
 
@@ -34,6 +34,15 @@ macro_rules! dispatch {
         #[doc = concat!("See [`Kernels::", stringify!($name), "`](super::Kernels::", stringify!($name), ").")]
         #[inline]
         pub fn $name(isa: Isa, $($arg: $ty),*) $(-> $ret)? {
+            #[cfg(target_arch = "x86_64")]
+            if isa.is_avx512() {
+                #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
+                fn avx512($($arg: $ty),*) $(-> $ret)? {
+                    $module::$name::<true>($($arg),*)
+                }
+                // SAFETY: `isa` is AVX-512 only where the processor has it.
+                return unsafe { avx512($($arg),*) };
+            }
             #[cfg(target_arch = "x86_64")]
             if isa.is_avx2() {
                 #[target_feature(enable = "avx2,fma")]

@@ -1,0 +1,102 @@
+//! Tiles with AVX-512: a line of a panel is one register.
+
+use super::Tile;
+use crate::kernels::PANEL;
+use std::arch::x86_64::{
+    _MM_HINT_T0, _mm_prefetch, _mm512_add_ps, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_set1_ps,
+    _mm512_setzero_ps, _mm512_storeu_ps,
+};
+
+/// Most rows in a tile: 12 rows of two panels fill 24 of the 32 registers.
+pub(super) const ROWS: usize = 12;
+
+/// How far ahead B is asked for: a page, as the processor's own reading ahead stops at its end.
+const AHEAD: usize = 1024;
+
+/// See [`Kernel::panels`](super::Kernel::panels).
+pub(super) fn panels(rows: usize) -> usize {
+    match rows {
+        1 => 8,
+        2 | 3 => 4,
+        _ => 2,
+    }
+}
+
+/// The function for a number of rows and panels, written out for those that are given.
+macro_rules! strips {
+    ($t:ident: $($rows:literal => [$($panels:literal)*])*) => {
+        match ($t.rows, $t.panels) {
+            $($(($rows, $panels) => strip::<$rows, $panels>($t),)*)*
+            (rows, panels) => unreachable!("a tile of {rows} rows and {panels} panels"),
+        }
+    };
+}
+
+/// # Safety
+/// As [`Kernel::run`](super::Kernel::run) says.
+#[target_feature(enable = "avx512f")]
+pub(super) unsafe fn tile(t: &Tile) {
+    // SAFETY: handed on to the caller.
+    unsafe {
+        strips! { t:
+            1 => [1 2 3 4 5 6 7 8]
+            2 => [1 2 3 4]
+            3 => [1 2 3 4]
+            4 => [1 2]
+            5 => [1 2]
+            6 => [1 2]
+            7 => [1 2]
+            8 => [1 2]
+            9 => [1 2]
+            10 => [1 2]
+            11 => [1 2]
+            12 => [1 2]
+        }
+    }
+}
+
+/// A tile of R rows and P panels, by the two ways that A is laid out.
+#[inline]
+#[target_feature(enable = "avx512f")]
+unsafe fn strip<const R: usize, const P: usize>(t: &Tile) {
+    // SAFETY: handed on to the caller.
+    unsafe { if t.a_row == 1 { sums::<R, P>(t, 1, ROWS) } else { sums::<R, P>(t, t.a_row, 1) } }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+unsafe fn sums<const R: usize, const P: usize>(t: &Tile, a_row: usize, a_depth: usize) {
+    // SAFETY: all within the tile, as the caller promises.
+    unsafe {
+        // C is needed only at the end: by then it has come from memory.
+        for r in 0..R {
+            for p in 0..P {
+                _mm_prefetch::<_MM_HINT_T0>(t.c.add(r * t.c_row + p * PANEL).cast());
+            }
+        }
+        let mut sums = [[_mm512_setzero_ps(); P]; R];
+        let mut line = [_mm512_setzero_ps(); P];
+        let (mut a, mut b) = (t.a, t.b);
+        for _ in 0..t.depth {
+            for (p, line) in line.iter_mut().enumerate() {
+                let b = b.add(p * t.b_panel);
+                _mm_prefetch::<_MM_HINT_T0>(b.wrapping_add(AHEAD).cast());
+                *line = _mm512_loadu_ps(b);
+            }
+            for (r, sums) in sums.iter_mut().enumerate() {
+                let a = _mm512_set1_ps(*a.add(r * a_row));
+                for (sum, b) in sums.iter_mut().zip(line) {
+                    *sum = _mm512_fmadd_ps(a, b, *sum);
+                }
+            }
+            a = a.add(a_depth);
+            b = b.add(PANEL);
+        }
+        for (r, sums) in sums.iter().enumerate() {
+            for (p, sum) in sums.iter().enumerate() {
+                let from = _mm512_loadu_ps(t.from.add(r * t.from_row + p * PANEL));
+                _mm512_storeu_ps(t.c.add(r * t.c_row + p * PANEL), _mm512_add_ps(from, *sum));
+            }
+        }
+    }
+}
