@@ -17,6 +17,9 @@ pub(super) const BLOCK_ROWS: usize = 168;
 /// Distance of the rows in a copied block of A: not a power of two, so that they spread over the cache.
 const COPIED_ROW: usize = DEPTH + 16;
 
+/// Rows of A up to this length, 1 KiB, are read where they lie.
+const SHORT_ROW: usize = 256;
+
 /// Multiply-adds that a task should have at least: some 10 µs.
 pub(super) const TASK: usize = 1 << 19;
 
@@ -107,7 +110,7 @@ impl Product<'_> {
         let strip =
             |i: usize| rows.start + i * rows.len() / strips..rows.start + (i + 1) * rows.len() / strips;
         let widest = (self.kernel.panels)(strip(strips - 1).len());
-        let again = strips > 1 && panels.len() > 1;
+        let again = strips > 1 && panels.len() > 1 && self.k > SHORT_ROW;
         let mut copy = pool::take(if again { rows.len() * COPIED_ROW } else { 0 });
         for depth in depth_blocks(self.k) {
             let lhs = self.lhs(&rows, &depth, &mut copy);
@@ -123,8 +126,8 @@ impl Product<'_> {
         pool::give(copy);
     }
 
-    /// The block of A, with the distance of its rows. Where it is used more than once it is copied: rows that lie a power
-    /// of two apart would drive each other out of the cache.
+    /// The block of A, with the distance of its rows. Where it is used more than once it is copied, unless the rows are
+    /// short: rows that lie a large power of two apart would drive each other out of the cache.
     fn lhs<'a>(
         &'a self,
         rows: &Range<usize>,
