@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use libfuzzer_sys::fuzz_target;
 use regard_decode::{MaxLength, SearchOptions, TranslateOptions, Translator};
 use regard_fuzz::{SCRATCH, model};
-use regard_model::{Preset, checkpoint};
+use regard_model::{Predictor, Preset, checkpoint};
 use regard_tensor::Threads;
 
 const PRESETS: [Preset; 2] = [Preset::Bahdanau, Preset::TransformerTiny];
@@ -32,6 +32,7 @@ fuzz_target!(|data: &[u8]| {
         None => model::exchange_config(dir, bytes),
     }
     if let Ok((info, network)) = checkpoint::load(dir) {
+        let network: Box<dyn Predictor> = network;
         let translator =
             Translator::new(Arc::from(network), info.source, info.target, Threads::single()).unwrap();
         let search =

@@ -4,16 +4,17 @@
 use std::sync::{Arc, LazyLock};
 
 use libfuzzer_sys::fuzz_target;
-use regard_decode::{MaxLength, SearchOptions, TranslateOptions, Translator};
+use regard_decode::{Look, MaxLength, SearchOptions, TranslateOptions, Translator};
 use regard_fuzz::model;
-use regard_model::Preset;
+use regard_model::{Predictor, Preset};
 use regard_tensor::Threads;
 use regard_text::special_tokens::UNK;
 
 static TRANSLATORS: LazyLock<[Translator; 2]> = LazyLock::new(|| {
     [Preset::Bahdanau, Preset::TransformerTiny].map(|preset| {
         let info = model::info(preset);
-        Translator::new(Arc::from(model::network(preset)), info.source, info.target, Threads::single())
+        let network: Box<dyn Predictor> = model::network(preset);
+        Translator::new(Arc::from(network), info.source, info.target, Threads::single())
             .unwrap()
     })
 });
@@ -25,7 +26,7 @@ fuzz_target!(|text: &str| {
     let search = SearchOptions {
         beam_size: 2,
         max_length: MaxLength::Fixed(6),
-        attention: true,
+        attention: Some(Look::default()),
         ..SearchOptions::default()
     };
     let options = TranslateOptions { search, replace_unk: true, ..TranslateOptions::default() };
@@ -34,7 +35,7 @@ fuzz_target!(|text: &str| {
         let id = |token: &str| translator.target().vocabulary.id(token).unwrap_or(UNK);
         let rows: Vec<Vec<u32>> =
             lines.iter().map(|line| line.1.split_whitespace().map(id).collect()).collect();
-        let scores = translator.score_rows(&sources, &rows, 3, true).unwrap();
+        let scores = translator.score_rows(&sources, &rows, 3, Some(Look::default())).unwrap();
         assert!(scores.iter().all(|score| score.log_prob <= 0.0));
     }
 });

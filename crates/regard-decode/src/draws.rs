@@ -7,7 +7,7 @@ use crate::error::{DecodeError, Result};
 use crate::hypothesis::Hypothesis;
 use crate::observer::{Considered, Fate};
 use crate::options::SearchOptions;
-use crate::path::{Path, attention_row};
+use crate::path::Path;
 use crate::request::Request;
 use crate::rules::Rules;
 use crate::sampling::Sampling;
@@ -45,7 +45,7 @@ impl Draws {
             rules: Rules::new(options, request),
             scoring: Scoring::new(options),
             max_length: options.max_length.tokens(source.len().saturating_sub(1)),
-            living: vec![Path::new(options.looks()); options.n_best],
+            living: vec![Path::new(options.watch()); options.n_best],
             numbers: (0..options.n_best).collect(),
             done: Vec::new(),
         }
@@ -77,7 +77,7 @@ impl Draws {
                 continue;
             };
             let log_prob = log_probs.get(token as usize).copied().unwrap_or(f32::NEG_INFINITY);
-            path.push(token, log_prob, attention_row(output, row, self.source.len()));
+            path.push(token, log_prob, output, row, self.source.len());
             let fate = if token == EOS { Fate::Ended } else { Fate::Lives };
             if let Some(considered) = &mut considered {
                 considered.push(Considered { parent, token, log_prob, sum: path.log_prob, fate });

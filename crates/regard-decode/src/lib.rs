@@ -16,7 +16,7 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use regard_decode::{MaxLength, SearchOptions, TranslateOptions, Translator, pharaoh};
+//! use regard_decode::{Look, MaxLength, SearchOptions, TranslateOptions, Translator, pharaoh};
 //! use regard_model::{RecurrentConfig, RecurrentModel};
 //! use regard_tensor::Threads;
 //! use regard_text::{Normalizer, Pipeline, Tokenizer};
@@ -26,7 +26,7 @@
 //! let model = RecurrentModel::new(&RecurrentConfig::bahdanau(), 7, 7, 1)?; // not trained
 //! let translator = Translator::new(Arc::new(model), source, target, Threads::single())?;
 //!
-//! let search = SearchOptions { attention: true, max_length: MaxLength::Fixed(4), ..SearchOptions::default() };
+//! let search = SearchOptions { attention: Some(Look::default()), max_length: MaxLength::Fixed(4), ..SearchOptions::default() };
 //! let options = TranslateOptions { search, ..TranslateOptions::default() };
 //! let translations = translator.translate(&["the cat", " "], &options)?;
 //! assert_eq!(translations[0].source_tokens(), ["the", "cat", "</s>"]);
@@ -39,9 +39,11 @@
 mod alignment;
 mod beam;
 mod draws;
+mod ensemble;
 mod error;
 mod hypothesis;
 mod length_penalty;
+mod look;
 mod minimum_bayes_risk;
 mod observer;
 mod options;
@@ -57,9 +59,11 @@ mod translation;
 mod translator;
 
 pub use alignment::{hard_alignment, pharaoh, soft_alignment, word_alignment, word_attention};
+pub use ensemble::{Combination, Ensemble};
 pub use error::{DecodeError, Result};
 pub use hypothesis::Hypothesis;
 pub use length_penalty::LengthPenalty;
+pub use look::Look;
 pub use observer::{Considered, Fate, SearchObserver, SearchStep};
 pub use options::{MAX_BEAM_SIZE, MAX_TARGET_TOKENS, MaxLength, SearchOptions};
 pub use request::{Request, Wish};

@@ -1,7 +1,11 @@
 //! What a search may be told.
 
+use std::time::Duration;
+
 use crate::error::{DecodeError, Result};
 use crate::length_penalty::LengthPenalty;
+use crate::look::Look;
+use crate::path::Watch;
 use crate::sampling::Sampling;
 
 /// The largest beam: each hypothesis holds a state and a row of the vocabulary in memory.
@@ -39,10 +43,12 @@ pub struct SearchOptions {
     pub suppressed: Vec<u32>,
     /// Draws translations by chance instead of searching for the best ones: `n_best` of them.
     pub sampling: Option<Sampling>,
-    /// Whether attention weights are returned.
-    pub attention: bool,
+    /// Which attention weights are returned, if any.
+    pub attention: Option<Look>,
     /// Whether `<unk>` may be written.
     pub allow_unk: bool,
+    /// A search that takes longer ends with the best that it has. What it then returns depends on the machine.
+    pub time_limit: Option<Duration>,
 }
 
 /// The number of target tokens, the end symbol included, after which a translation is cut.
@@ -77,8 +83,9 @@ impl Default for SearchOptions {
             no_repeat_ngram: 0,
             suppressed: Vec::new(),
             sampling: None,
-            attention: false,
+            attention: None,
             allow_unk: true,
+            time_limit: None,
         }
     }
 }
@@ -90,9 +97,9 @@ impl SearchOptions {
         Self { beam_size: 1, ..Self::default() }
     }
 
-    /// Whether the search itself needs attention weights, or the result does.
-    pub(crate) fn looks(&self) -> bool {
-        self.attention || self.coverage_penalty > 0.0
+    /// What the search itself, or the result, needs of the attention.
+    pub(crate) fn watch(&self) -> Watch {
+        Watch { look: self.attention, coverage: self.coverage_penalty > 0.0 }
     }
 
     /// Says what is impossible, before any work is done.

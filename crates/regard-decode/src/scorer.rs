@@ -6,7 +6,8 @@ use regard_text::Padded;
 use regard_text::special_tokens::BOS;
 
 use crate::error::{DecodeError, Result};
-use crate::path::{Path, attention_row};
+use crate::look::Look;
+use crate::path::{Path, Watch};
 use crate::search::Decoding;
 
 /// The probability of a given target.
@@ -37,25 +38,25 @@ impl Decoding<'_> {
     /// without EOS of one that was cut.
     ///
     /// The steps are those of the search and summed as there, so that a hypothesis gets the very `log_prob` back that it
-    /// was found with.
+    /// was found with. `look` says which attention is wanted, if any.
     ///
     /// # Errors
     /// [`DecodeError::Unpaired`], [`DecodeError::UnknownId`] and [`DecodeError::NoAttention`] before any work,
     /// [`DecodeError::NotANumber`], [`DecodeError::Cancelled`], and the model's own errors.
-    pub fn score(&self, source: &Padded, target: &Padded, attention: bool) -> Result<Vec<Score>> {
-        self.check_attention(attention)?;
+    pub fn score(&self, source: &Padded, target: &Padded, look: Option<Look>) -> Result<Vec<Score>> {
+        self.check_look(look)?;
         self.check_targets(source, target)?;
         if source.rows() == 0 {
             return Ok(Vec::new());
         }
         let tape = Tape::inference(self.threads);
-        let run = Run { tape: &tape, hook: self.controls.hook, attention };
+        let run = Run { tape: &tape, hook: self.controls.hook, attention: look.is_some() };
         let memory = self.model.encode(&run, source)?;
         let mut going: Vec<usize> = (0..target.rows()).filter(|&row| target.lengths[row] > 0).collect();
         let mut state = self.model.start(&run, &memory, &going)?;
-        let mut paths = vec![Path::new(attention); target.rows()];
+        let mut paths = vec![Path::new(Watch { look, coverage: false }); target.rows()];
         for position in 0..target.width {
-            if self.is_stopped() {
+            if self.is_stopped(None) {
                 return Err(DecodeError::Cancelled);
             }
             let input = |&row: &usize| paths[row].tokens.last().copied().unwrap_or(BOS);
@@ -69,7 +70,7 @@ impl Decoding<'_> {
                 if log_prob.is_nan() {
                     return Err(DecodeError::NotANumber { sentence, position });
                 }
-                paths[sentence].push(token, log_prob, attention_row(&output, row, source.lengths[sentence]));
+                paths[sentence].push(token, log_prob, &output, row, source.lengths[sentence]);
             }
             let staying: Vec<usize> =
                 (0..going.len()).filter(|&row| target.lengths[going[row]] > position + 1).collect();

@@ -1,6 +1,8 @@
 //! The search of a batch: one model step serves the beams of all its sentences.
 
-use regard_model::{AttentionHook, Row, Run, Seq2Seq, StepOutput};
+use std::time::Instant;
+
+use regard_model::{AttentionHook, Predictor, Row, Run, StepOutput};
 use regard_tensor::{Tape, Threads};
 use regard_text::Padded;
 use regard_text::special_tokens::{BOS, EOS, PAD};
@@ -9,6 +11,7 @@ use crate::beam::Beam;
 use crate::draws::Draws;
 use crate::error::{DecodeError, Result};
 use crate::hypothesis::Hypothesis;
+use crate::look::Look;
 use crate::observer::{Considered, SearchObserver, SearchStep};
 use crate::options::SearchOptions;
 use crate::path::Path;
@@ -30,7 +33,7 @@ pub struct Controls<'a> {
 #[derive(Clone, Copy)]
 pub struct Decoding<'a> {
     /// The model.
-    pub model: &'a dyn Seq2Seq,
+    pub model: &'a dyn Predictor,
     /// Computes.
     pub threads: &'a Threads,
     /// Who looks on.
@@ -46,7 +49,7 @@ enum Search {
 impl<'a> Decoding<'a> {
     /// Without anybody who looks on.
     #[must_use]
-    pub fn new(model: &'a dyn Seq2Seq, threads: &'a Threads) -> Self {
+    pub fn new(model: &'a dyn Predictor, threads: &'a Threads) -> Self {
         Self { model, threads, controls: Controls::default() }
     }
 
@@ -76,13 +79,15 @@ impl<'a> Decoding<'a> {
         requests: &[Request],
     ) -> Result<Vec<Vec<Hypothesis>>> {
         options.check()?;
-        self.check_attention(options.looks())?;
+        self.check_look(options.attention)?;
+        self.check_attention(options.watch().is_wanted())?;
         self.check_requests(source, options, requests)?;
         if source.rows() == 0 {
             return Ok(Vec::new());
         }
+        let deadline = options.time_limit.and_then(|limit| Instant::now().checked_add(limit));
         let tape = Tape::inference(self.threads);
-        let run = Run { tape: &tape, hook: self.controls.hook, attention: options.looks() };
+        let run = Run { tape: &tape, hook: self.controls.hook, attention: options.watch().is_wanted() };
         let memory = self.model.encode(&run, source)?;
         let numbered = requests.iter().enumerate();
         let mut searches: Vec<Search> =
@@ -92,7 +97,7 @@ impl<'a> Decoding<'a> {
         let mut state = self.model.start(&run, &memory, &sentences)?;
         loop {
             let (tokens, rows) = next_input(&searches);
-            if rows.is_empty() || self.is_stopped() {
+            if rows.is_empty() || self.is_stopped(deadline) {
                 return Ok(searches.into_iter().map(Search::into_hypotheses).collect());
             }
             let output = self.model.step(&run, &memory, &state, &tokens, &rows)?;
@@ -144,8 +149,15 @@ impl<'a> Decoding<'a> {
         Ok(())
     }
 
-    pub(crate) fn is_stopped(&self) -> bool {
+    /// Says whether the model has the attention that is asked for.
+    pub(crate) fn check_look(&self, look: Option<Look>) -> Result<()> {
+        self.check_attention(look.is_some())?;
+        look.map_or(Ok(()), |look| look.check(self.model))
+    }
+
+    pub(crate) fn is_stopped(&self, deadline: Option<Instant>) -> bool {
         self.controls.stop.is_some_and(|stop| stop())
+            || deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 }
 

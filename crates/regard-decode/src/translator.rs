@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use regard_model::Seq2Seq;
+use regard_model::Predictor;
 use regard_tensor::Threads;
 use regard_text::special_tokens::{EOS, EOS_TOKEN};
 use regard_text::{Padded, Pipeline, Token, is_blank};
@@ -10,6 +10,7 @@ use regard_text::{Padded, Pipeline, Token, is_blank};
 use crate::alignment::hard_alignment;
 use crate::error::{DecodeError, Result};
 use crate::hypothesis::Hypothesis;
+use crate::look::Look;
 use crate::minimum_bayes_risk::sort_by_risk;
 use crate::observer::{SearchObserver, SearchStep};
 use crate::options::SearchOptions;
@@ -25,7 +26,7 @@ pub const MAX_SOURCE_TOKENS: usize = 1000;
 /// A model with the pipelines of both its sides. It does not change when it works, and may be shared between threads.
 #[derive(Clone)]
 pub struct Translator {
-    model: Arc<dyn Seq2Seq>,
+    model: Arc<dyn Predictor>,
     source: Pipeline,
     target: Pipeline,
     threads: Threads,
@@ -72,7 +73,7 @@ impl Translator {
     /// # Errors
     /// [`DecodeError::Vocabulary`] where the target vocabulary has another size than the model's output.
     pub fn new(
-        model: Arc<dyn Seq2Seq>,
+        model: Arc<dyn Predictor>,
         source: Pipeline,
         target: Pipeline,
         threads: Threads,
@@ -95,7 +96,7 @@ impl Translator {
 
     /// The model.
     #[must_use]
-    pub fn model(&self) -> &dyn Seq2Seq {
+    pub fn model(&self) -> &dyn Predictor {
         self.model.as_ref()
     }
 
@@ -155,7 +156,7 @@ impl Translator {
         if !wishes.is_empty() && wishes.len() != lines.len() {
             return Err(DecodeError::Unpaired { sources: lines.len(), targets: wishes.len() });
         }
-        let attention = options.search.attention || options.replace_unk;
+        let attention = options.search.attention.or(options.replace_unk.then(Look::default));
         let search = SearchOptions { attention, ..options.search.clone() };
         let mut requests =
             wishes.iter().map(|wish| wish.request(&self.target)).collect::<Result<Vec<_>>>()?;
@@ -190,7 +191,7 @@ impl Translator {
         sources: &[&str],
         targets: &[&str],
         batch_size: usize,
-        attention: bool,
+        look: Option<Look>,
     ) -> Result<Vec<Score>> {
         let row = |(source, target): (&&str, &&str)| {
             let mut ids = self.target.encode(target);
@@ -203,7 +204,7 @@ impl Translator {
             return Err(DecodeError::Unpaired { sources: sources.len(), targets: targets.len() });
         }
         let rows: Vec<Vec<u32>> = sources.iter().zip(targets).map(row).collect();
-        self.score_rows(sources, &rows, batch_size, attention)
+        self.score_rows(sources, &rows, batch_size, look)
     }
 
     /// The probability of each row of target ids given its source line: `y1 … ym EOS` of a whole translation, without EOS
@@ -216,7 +217,7 @@ impl Translator {
         sources: &[&str],
         targets: &[Vec<u32>],
         batch_size: usize,
-        attention: bool,
+        look: Option<Look>,
     ) -> Result<Vec<Score>> {
         if sources.len() != targets.len() {
             return Err(DecodeError::Unpaired { sources: sources.len(), targets: targets.len() });
@@ -231,7 +232,7 @@ impl Translator {
             let source = Padded::from_sentences(batch.iter().map(|&pair| sources[pair].ids.as_slice()));
             let target: Vec<Vec<u32>> = batch.iter().map(|&pair| targets[pair].clone()).collect();
             let scores = decoding
-                .score(&source, &Padded::from_rows(&target), attention)
+                .score(&source, &Padded::from_rows(&target), look)
                 .map_err(|error| error.in_whole(batch))?;
             found.extend(batch.iter().copied().zip(scores));
         }
@@ -246,7 +247,7 @@ impl Translator {
         if options.replace_unk && !self.model.has_attention() {
             return Err(DecodeError::NoAttention { wanted: "copying unknown words from the source" });
         }
-        self.decoding().check_attention(options.search.attention)
+        self.decoding().check_look(options.search.attention)
     }
 
     fn read<'a>(&self, line: &'a str) -> Source<'a> {
@@ -265,7 +266,7 @@ impl Translator {
         options: &TranslateOptions,
     ) -> Translation {
         if list.is_empty() {
-            return Translation::blank(options.search.attention);
+            return Translation::blank(options.search.attention.is_some());
         }
         let mut candidates: Vec<Candidate> =
             list.into_iter().map(|hypothesis| self.candidate(&source, hypothesis, options)).collect();
@@ -288,8 +289,8 @@ impl Translator {
             let copied = Copied { line: source.line, tokens: &source.tokens, pipeline: &self.source };
             replace_unknown(&mut tokens, &hypothesis.tokens, attention, &copied);
         }
-        let alignment = options.search.attention.then(|| hard_alignment(attention, tokens.len()));
-        if !options.search.attention {
+        let alignment = options.search.attention.map(|_| hard_alignment(attention, tokens.len()));
+        if options.search.attention.is_none() {
             hypothesis.attention = None;
             hypothesis.attention_scores = None;
         }

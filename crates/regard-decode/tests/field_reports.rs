@@ -7,8 +7,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use common::{FakeModel, table};
 use regard_decode::{
-    DecodeError, LengthPenalty, MAX_SOURCE_TOKENS, MaxLength, SearchOptions, TranslateOptions, Translator,
-    pharaoh,
+    DecodeError, LengthPenalty, Look, MAX_SOURCE_TOKENS, MaxLength, SearchOptions, TranslateOptions,
+    Translator, pharaoh,
 };
 use regard_tensor::Threads;
 use regard_text::special_tokens::{EOS, UNK};
@@ -37,7 +37,7 @@ fn copier() -> FakeModel {
 }
 
 fn with_attention() -> TranslateOptions {
-    let search = SearchOptions { attention: true, ..SearchOptions::default() };
+    let search = SearchOptions { attention: Some(Look::default()), ..SearchOptions::default() };
     TranslateOptions { search, ..TranslateOptions::default() }
 }
 
@@ -226,7 +226,7 @@ fn p09_forced_decoding_agrees_with_search() {
     let translations = translator.translate(&sources, &options).unwrap();
     let texts: Vec<&str> = translations.iter().map(regard_decode::Translation::text).collect();
     for batch_size in [1, 3, 16] {
-        let scores = translator.score(&sources, &texts, batch_size, true).unwrap();
+        let scores = translator.score(&sources, &texts, batch_size, Some(Look::default())).unwrap();
         for (score, translation) in scores.iter().zip(&translations) {
             let found = &translation.candidates[0].hypothesis;
             assert!(found.finished);

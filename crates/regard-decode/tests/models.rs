@@ -2,15 +2,15 @@
 
 mod common;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use common::target_row;
-use regard_decode::{Decoding, MaxLength, SearchOptions, TranslateOptions, Translator};
-use regard_model::{Preset, Seq2Seq};
-use regard_tensor::Threads;
+use regard_decode::{Controls, Decoding, Look, MaxLength, SearchOptions, TranslateOptions, Translator};
+use regard_model::{AttentionHook, AttentionSite, HookCall, Predictor, Preset, SiteKind};
+use regard_tensor::{Threads, Var};
 use regard_text::{Normalizer, Padded, Pipeline, Tokenizer};
 
-fn model(preset: Preset) -> Box<dyn Seq2Seq> {
+fn model(preset: Preset) -> Box<dyn Predictor> {
     preset.config().build(13, 11, 7).expect("presets are possible")
 }
 
@@ -22,11 +22,11 @@ fn sources() -> Vec<Vec<u32>> {
     (1..12_u32).map(|n| words(n * 5 % 13, n)).collect()
 }
 
-fn options(model: &dyn Seq2Seq) -> SearchOptions {
+fn options(model: &dyn Predictor) -> SearchOptions {
     SearchOptions {
         n_best: 5,
         max_length: MaxLength::Fixed(14),
-        attention: model.has_attention(),
+        attention: model.has_attention().then(Look::default),
         ..SearchOptions::default()
     }
 }
@@ -78,7 +78,7 @@ fn lengths_that_differ_by_far_agree_to_the_bit() {
 #[test]
 fn a_translator_is_shared_between_threads() {
     let words = |line: &str| Pipeline::build(Normalizer::None, Tokenizer::Word, [line], None, 1);
-    let model: Arc<dyn Seq2Seq> = Arc::from(model(Preset::Bahdanau));
+    let model: Arc<dyn Predictor> = Arc::from(model(Preset::Bahdanau));
     let (source, target) = (words("a b c d e f g h i"), words("t u v w x y z"));
     let translator = Translator::new(model, source, target, Threads::new(2)).unwrap();
     let options = TranslateOptions::default();
@@ -90,4 +90,71 @@ fn a_translator_is_shared_between_threads() {
             assert_eq!(other.join().unwrap(), expected);
         }
     });
+}
+
+/// Keeps the weights that one head computes.
+struct Head(AttentionSite, Mutex<Vec<Vec<f32>>>);
+
+impl AttentionHook for Head {
+    fn weights(&self, call: &HookCall, weights: Var) -> regard_model::Result<Var> {
+        if call.site == self.0 {
+            self.1
+                .lock()
+                .expect("nobody panicked")
+                .extend(weights.value().values().chunks(4).map(<[f32]>::to_vec));
+        }
+        Ok(weights)
+    }
+}
+
+#[test]
+fn a_chosen_layer_and_head_are_returned() {
+    let model = &*model(Preset::TransformerTiny);
+    let (source, target) =
+        (Padded::from_sentences([[4_u32, 5, 6].as_slice()].into_iter()), Padded::from_rows(&[vec![5, 7, 2]]));
+    let threads = Threads::single();
+    let plain = Decoding::new(model, &threads);
+    let seen = |look: Look| plain.score(&source, &target, Some(look)).unwrap().remove(0);
+    let mut heads = Vec::new();
+    for head in 0..4 {
+        let keeper = Head(AttentionSite { kind: SiteKind::Cross, layer: 1, head }, Mutex::default());
+        let controls = Controls { hook: Some(&keeper), ..Controls::default() };
+        Decoding { controls, ..plain }.score(&source, &target, None).unwrap();
+        heads.push(keeper.1.into_inner().unwrap());
+        let chosen = seen(Look { layer: Some(1), head: Some(head) });
+        assert_eq!(chosen.attention.as_ref(), heads.last());
+    }
+    assert!(heads[0] != heads[1]);
+    let layer = seen(Look { layer: Some(1), head: None });
+    for (step, row) in layer.attention.unwrap().iter().enumerate() {
+        for (at, weight) in row.iter().enumerate() {
+            let mean = heads.iter().map(|head| head[step][at]).sum::<f32>() / 4.0;
+            assert!((weight - mean).abs() < 1e-6);
+        }
+    }
+    assert_eq!(seen(Look::default()).attention, seen(Look { layer: Some(3), head: None }).attention);
+    let refused = |look| plain.score(&source, &target, Some(look)).unwrap_err().to_string();
+    assert_eq!(
+        refused(Look { layer: Some(4), head: None }),
+        "search options: layer 4 of the attention: the model has layers 0 to 3"
+    );
+    assert_eq!(
+        refused(Look { layer: None, head: Some(4) }),
+        "search options: head 4 of the attention: the model has heads 0 to 3"
+    );
+}
+
+#[test]
+fn coverage_counts_by_the_last_layer_whatever_is_returned() {
+    let model = &*model(Preset::TransformerTiny);
+    let rows = Padded::from_sentences(sources().iter().map(Vec::as_slice));
+    let threads = Threads::single();
+    let search = |attention| {
+        let options = SearchOptions { coverage_penalty: 0.5, attention, ..options(model) };
+        let lists = Decoding::new(model, &threads).search(&rows, &options).unwrap();
+        lists.into_iter().flatten().map(|found| (found.tokens, found.score.to_bits())).collect::<Vec<_>>()
+    };
+    let none = search(None);
+    assert_eq!(search(Some(Look::default())), none);
+    assert_eq!(search(Some(Look { layer: Some(0), head: Some(2) })), none);
 }

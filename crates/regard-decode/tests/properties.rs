@@ -2,12 +2,17 @@
 
 mod common;
 
+use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
 use common::{FakeModel, table, target_row};
 use proptest::prelude::*;
-use regard_decode::{Controls, DecodeError, Decoding, LengthPenalty, MaxLength, SearchOptions};
+use regard_decode::{
+    Controls, DecodeError, Decoding, LengthPenalty, Look, MaxLength, SearchObserver, SearchOptions,
+    SearchStep,
+};
 use regard_tensor::Threads;
 use regard_text::Padded;
 use regard_text::special_tokens::{BOS, EOS, PAD, UNK};
@@ -21,17 +26,58 @@ fn options() -> impl Strategy<Value = SearchOptions> {
         (0.0..2.0_f64, -1.0..1.0_f64)
             .prop_map(|(alpha, word_penalty)| LengthPenalty::Marian { alpha, word_penalty }),
     ];
-    (1..8_usize, 1..8_usize, length, penalty, any::<bool>()).prop_map(
-        |(beam_size, n_best, max_length, length_penalty, allow_unk)| SearchOptions {
+    let rules = (0..4_usize, 0..4_usize, prop_oneof![Just(0.0), 0.0..1.0_f64], 2..12_u32);
+    (1..8_usize, 1..8_usize, length, penalty, any::<bool>(), rules).prop_map(
+        |(beam_size, n_best, max_length, length_penalty, allow_unk, rules)| SearchOptions {
             beam_size,
             n_best: n_best.min(beam_size),
             max_length,
             length_penalty,
-            attention: true,
+            attention: Some(Look::default()),
             allow_unk,
+            min_length: rules.0,
+            no_repeat_ngram: rules.1,
+            coverage_penalty: rules.2,
+            suppressed: vec![rules.3],
             ..SearchOptions::default()
         },
     )
+}
+
+/// Whether a search ended with less than was asked for because nothing more was there: at the limit, or at a step at which
+/// no rule left any token.
+fn is_used_up(model: &FakeModel, source: &[u32], options: &SearchOptions) -> bool {
+    let ended = Mutex::new(Vec::new());
+    let observer = LastStep(&ended);
+    let threads = Threads::single();
+    let controls = Controls { observer: Some(&observer), ..Controls::default() };
+    let decoding = Decoding { controls, ..model.decoding(&threads) };
+    decoding.search(&Padded::from_sentences([source].into_iter()), options).expect("the search is possible");
+    let ended = ended.into_inner().expect("nobody panicked");
+    // At the limit the last step is the one that reaches it; else nothing lives and nothing was thrown away.
+    let (position, living, considered) = ended.last().copied().unwrap_or_default();
+    position + 1 == options.max_length.tokens(source.len()) || living == 0 || considered == 0
+}
+
+/// Position, living paths and candidates of each step.
+struct LastStep<'a>(&'a Mutex<Vec<(usize, usize, usize)>>);
+
+impl SearchObserver for LastStep<'_> {
+    fn step(&self, step: &SearchStep) {
+        self.0.lock().expect("nobody panicked").push((
+            step.position,
+            step.living.len(),
+            step.candidates.len(),
+        ));
+    }
+}
+
+fn repeats(tokens: &[u32], n: usize) -> bool {
+    let mut ngrams: Vec<&[u32]> = if n == 0 { Vec::new() } else { tokens.windows(n).collect() };
+    let all = ngrams.len();
+    ngrams.sort_unstable();
+    ngrams.dedup();
+    ngrams.len() < all
 }
 
 fn sources() -> impl Strategy<Value = Vec<Vec<u32>>> {
@@ -49,6 +95,8 @@ proptest! {
         for (source, list) in sources.iter().zip(&lists) {
             let limit = options.max_length.tokens(source.len());
             prop_assert!((1..=options.n_best).contains(&list.len()));
+            let used_up = is_used_up(&model, source, &options);
+            prop_assert!(list.len() == options.n_best || used_up);
             prop_assert!(list.windows(2).all(|pair| pair[0].score >= pair[1].score));
             prop_assert!(list.iter().all(|hypothesis| hypothesis.finished == list[0].finished));
             for (place, hypothesis) in list.iter().enumerate() {
@@ -56,10 +104,13 @@ proptest! {
                 let forbidden = |id: &u32| [PAD, BOS, EOS].contains(id) || (!options.allow_unk && *id == UNK);
                 prop_assert!(!hypothesis.tokens.iter().any(forbidden));
                 prop_assert!(hypothesis.length() <= limit);
-                prop_assert!(hypothesis.finished || hypothesis.length() == limit);
+                prop_assert!(hypothesis.finished || hypothesis.length() == limit || used_up);
                 prop_assert_eq!(hypothesis.length(), target_row(hypothesis).len());
                 let score = options.length_penalty.score(hypothesis.log_prob, hypothesis.length());
-                prop_assert_eq!(hypothesis.score.to_bits(), score.to_bits());
+                prop_assert!(options.coverage_penalty > 0.0 || hypothesis.score.to_bits() == score.to_bits());
+                prop_assert!(!hypothesis.finished || hypothesis.length() >= options.min_length.min(limit));
+                prop_assert!(!hypothesis.tokens.contains(&options.suppressed[0]));
+                prop_assert!(!repeats(&hypothesis.tokens, options.no_repeat_ngram));
                 let rows = hypothesis.attention.as_ref().unwrap();
                 prop_assert_eq!(rows.len(), hypothesis.length());
                 for row in rows {
@@ -77,7 +128,7 @@ proptest! {
         let pairs: Vec<_> = sources.iter().zip(&lists).flat_map(|(s, list)| list.iter().map(move |h| (s, h))).collect();
         let source = Padded::from_sentences(pairs.iter().map(|(source, _)| source.as_slice()));
         let target = Padded::from_rows(&pairs.iter().map(|(_, h)| target_row(h)).collect::<Vec<_>>());
-        let scores = model.decoding(&Threads::single()).score(&source, &target, true).unwrap();
+        let scores = model.decoding(&Threads::single()).score(&source, &target, Some(Look::default())).unwrap();
         prop_assert_eq!(scores.len(), pairs.len());
         for (score, (_, hypothesis)) in scores.iter().zip(pairs) {
             prop_assert_eq!(score.log_prob.to_bits(), hypothesis.log_prob.to_bits());
@@ -144,11 +195,17 @@ fn a_search_that_is_stopped_has_the_best_so_far() {
             assert_eq!(found, model.search(&[vec![4, 5, 6]], &cut).unwrap().remove(0).remove(0));
         }
     }
+    let no_time = SearchOptions { time_limit: Some(Duration::ZERO), ..never_ends };
+    let found = model.search(&[vec![4, 5, 6]], &no_time).unwrap().remove(0).remove(0);
+    assert_eq!((found.tokens.len(), found.finished), (0, false));
+    let much_time = SearchOptions { time_limit: Some(Duration::MAX), ..SearchOptions::default() };
+    let unlimited = model.search(&[vec![4, 5, 6]], &SearchOptions::default()).unwrap();
+    assert_eq!(model.search(&[vec![4, 5, 6]], &much_time).unwrap(), unlimited);
     let steps = model.steps.load(Relaxed);
     let stop = || true;
     let controls = Controls { stop: Some(&stop), ..Controls::default() };
     let decoding = Decoding { controls, ..model.decoding(&threads) };
-    assert!(matches!(decoding.score(&source, &source, false), Err(DecodeError::Cancelled)));
+    assert!(matches!(decoding.score(&source, &source, None), Err(DecodeError::Cancelled)));
     assert_eq!(model.steps.load(Relaxed), steps);
 }
 
@@ -162,12 +219,12 @@ fn what_cannot_be_is_an_error_that_says_where() {
     let threads = Threads::single();
     let rows = |rows: &[&[u32]]| Padded::from_sentences(rows.iter().copied());
     let score = |source: &[&[u32]], target: &[&[u32]]| {
-        model.decoding(&threads).score(&rows(source), &rows(target), false).unwrap_err().to_string()
+        model.decoding(&threads).score(&rows(source), &rows(target), None).unwrap_err().to_string()
     };
     assert!(score(&[&[4], &[4]], &[&[4]]).starts_with("2 sources but 1 targets"));
     assert!(score(&[&[4], &[4]], &[&[4], &[6]]).contains("sentence 1 (from 0): target id 6"));
     assert!(score(&[&[4, 4]], &[&[4, 4]]).starts_with("sentence 0, target position 1"));
-    let options = SearchOptions { attention: true, ..SearchOptions::default() };
+    let options = SearchOptions { attention: Some(Look::default()), ..SearchOptions::default() };
     assert!(matches!(model.search(&[vec![4]], &options), Err(DecodeError::NoAttention { .. })));
 }
 
@@ -176,6 +233,6 @@ fn nothing_in_nothing_out() {
     let model = FakeModel::random(9, 1);
     assert_eq!(model.search(&[], &SearchOptions::default()).unwrap(), Vec::<Vec<_>>::new());
     let none = Padded::default();
-    assert_eq!(model.decoding(&Threads::single()).score(&none, &none, true).unwrap(), []);
+    assert_eq!(model.decoding(&Threads::single()).score(&none, &none, Some(Look::default())).unwrap(), []);
     assert_eq!(model.encoded.load(Relaxed), 0);
 }

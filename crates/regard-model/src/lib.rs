@@ -1,7 +1,7 @@
 //! Encoder-decoder networks and their files.
 //!
 //! A [`ModelConfig`] says what a network is made of; [`RecurrentModel`] and [`TransformerModel`] are the two families;
-//! [`Seq2Seq`] is all that the search, the trainer and the pictures know of them. Attention is an output, filled where it is asked for, and an
+//! [`Predictor`] is all that the search and the pictures know of them, [`Seq2Seq`] what the trainer knows. Attention is an output, filled where it is asked for, and an
 //! intervention is an input, an [`AttentionHook`].
 //!
 //! Masks: true means "may attend".
@@ -32,5 +32,7 @@ pub use error::{ModelError, Result};
 pub use history::History;
 pub use parameters::{ParameterId, Parameters};
 pub use recurrent::RecurrentModel;
-pub use seq2seq::{LossOutput, Memory, Noise, Row, Run, Seq2Seq, SiteAttention, State, StepOutput, Training};
+pub use seq2seq::{
+    LossOutput, Memory, Noise, Predictor, Row, Run, Seq2Seq, SiteAttention, State, StepOutput, Training,
+};
 pub use transformer::TransformerModel;

@@ -11,7 +11,7 @@ use crate::parameters::{Builder, ParameterId, Parameters};
 use crate::pass::Pass;
 use crate::rnn::{Decoder, DecoderMemory, DecoderState, Encoder, Layout, ReadoutInput, StepInput};
 use crate::seq2seq::{
-    LossOutput, Memory, Noise, Row, Run, Seq2Seq, SiteAttention, State, StepOutput, Training,
+    LossOutput, Memory, Noise, Predictor, Row, Run, Seq2Seq, SiteAttention, State, StepOutput, Training,
 };
 use crate::word_tables::{self, WordTables};
 
@@ -50,7 +50,7 @@ impl RecurrentModel {
     /// Where the configuration is impossible, or ties embeddings of vocabularies that differ.
     ///
     /// ```
-    /// use regard_model::{RecurrentConfig, RecurrentModel, Seq2Seq};
+    /// use regard_model::{Predictor, RecurrentConfig, RecurrentModel};
     /// let model = RecurrentModel::new(&RecurrentConfig::bahdanau(), 100, 120, 1)?;
     /// assert!(model.has_attention());
     /// # Ok::<(), regard_model::ModelError>(())
@@ -183,7 +183,7 @@ impl RecurrentModel {
     }
 }
 
-impl Seq2Seq for RecurrentModel {
+impl Predictor for RecurrentModel {
     fn target_vocabulary(&self) -> usize {
         self.target_vocabulary
     }
@@ -236,7 +236,9 @@ impl Seq2Seq for RecurrentModel {
         let state = Layout::state_to_list(step.state);
         Ok(StepOutput { log_probs, state, attention: attention.into_iter().collect() })
     }
+}
 
+impl Seq2Seq for RecurrentModel {
     fn loss(&self, training: &Training, batch: &Batch) -> Result<LossOutput> {
         let pass = Pass::new(training.tape, training.weights, training.noise.map(|noise| noise.key))
             .with_hook(training.hook);

@@ -8,8 +8,9 @@ use crate::error::Result;
 use crate::history::History;
 use crate::parameters::Parameters;
 
-/// An encoder-decoder. It does not change when it runs.
-pub trait Seq2Seq: Send + Sync {
+/// Predicts the next target token from source sentences and what has been written so far: all that a search asks of a
+/// model, or of several that work together. It does not change when it runs.
+pub trait Predictor: Send + Sync {
     /// The number of target ids.
     fn target_vocabulary(&self) -> usize;
 
@@ -45,7 +46,10 @@ pub trait Seq2Seq: Send + Sync {
         tokens: &[u32],
         rows: &[Row],
     ) -> Result<StepOutput>;
+}
 
+/// An encoder-decoder that can be trained.
+pub trait Seq2Seq: Predictor {
     /// The whole-sequence form: the loss of a batch under teacher forcing, on a tape.
     ///
     /// # Errors
@@ -90,7 +94,7 @@ pub struct Row {
 }
 
 /// Encoded sentences: immutable, shared by all hypotheses of a sentence. What the tensors mean is the model's business.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Memory {
     /// Source positions of each sentence, the end symbol included.
     pub lengths: Vec<usize>,
@@ -98,6 +102,8 @@ pub struct Memory {
     pub tensors: Vec<Var>,
     /// What the encoder looked at, where it was asked for: one entry a site, `[sentences, positions, positions]`.
     pub attention: Vec<SiteAttention>,
+    /// Where several models work together: the memory of each.
+    pub members: Vec<Memory>,
 }
 
 /// The state of hypotheses. What the tensors mean is the model's business.
@@ -107,6 +113,8 @@ pub struct State {
     pub tensors: Vec<Var>,
     /// What the hypotheses left at each step.
     pub history: History,
+    /// Where several models work together: the state of each.
+    pub members: Vec<State>,
 }
 
 impl State {
@@ -117,7 +125,8 @@ impl State {
     pub fn select(&self, parents: &[usize]) -> Result<Self> {
         let select = |var: &Var| Ok(Var::constant(var.value().select_rows(parents)?));
         let tensors = self.tensors.iter().map(select).collect::<Result<_>>()?;
-        Ok(Self { tensors, history: self.history.select(parents)? })
+        let members = self.members.iter().map(|member| member.select(parents)).collect::<Result<_>>()?;
+        Ok(Self { tensors, history: self.history.select(parents)?, members })
     }
 }
 

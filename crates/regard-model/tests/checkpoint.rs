@@ -40,6 +40,20 @@ fn refusal(dir: &Path) -> String {
 }
 
 #[test]
+fn models_with_other_vocabularies_cannot_work_together() {
+    let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    saved(one.path(), 7);
+    saved(other.path(), 8);
+    checkpoint::check_same_text(one.path(), other.path()).unwrap();
+    let third = tempfile::tempdir().unwrap();
+    let mut info = info();
+    info.target = Pipeline::build(Normalizer::Nfc, Tokenizer::Word, ["le chat noir", "le chien"], None, 1);
+    checkpoint::save(third.path(), &info, info.build(9).unwrap().parameters()).unwrap();
+    let refusal = checkpoint::check_same_text(one.path(), third.path()).unwrap_err().to_string();
+    assert!(refusal.contains("differ in target.tokenizer.json: models that translate together"), "{refusal}");
+}
+
+#[test]
 fn what_is_written_is_read_back() {
     let dir = tempfile::tempdir().unwrap();
     let model = saved(dir.path(), 7);

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use common::{SEED, bits, info, model, pairs, small_config, training_config};
 use regard_model::{
-    LossOutput, Memory, ModelError, Parameters, Row, Run, Seq2Seq, State, StepOutput, Training,
+    LossOutput, Memory, ModelError, Parameters, Predictor, Row, Run, Seq2Seq, State, StepOutput, Training,
 };
 use regard_tensor::ops::{Targets, linear_cross_entropy};
 use regard_tensor::{Tensor, Threads, Var};
@@ -59,7 +59,7 @@ impl Fixed {
     }
 }
 
-impl Seq2Seq for Fixed {
+impl Predictor for Fixed {
     fn target_vocabulary(&self) -> usize {
         4
     }
@@ -75,6 +75,9 @@ impl Seq2Seq for Fixed {
     fn step(&self, _: &Run, _: &Memory, _: &State, _: &[u32], _: &[Row]) -> Result<StepOutput, ModelError> {
         unimplemented!("only the loss is used")
     }
+}
+
+impl Seq2Seq for Fixed {
     fn loss(&self, training: &Training, batch: &Batch) -> Result<LossOutput, ModelError> {
         let bias = Tensor::new([4], self.0.get("output.bias").unwrap().values()[4..8].to_vec())?;
         let bias = training.tape.leaf(bias);

@@ -34,11 +34,15 @@ impl Finished {
         living.iter().all(|path| self.scoring.best_attainable(path, max_length) <= last.score)
     }
 
-    /// The list; where nothing ended, what was cut instead, all of one length and best first.
+    /// The list; where nothing ended, the best of what was cut instead.
     pub(super) fn or_cut(self, cut: Vec<Path>) -> Vec<Hypothesis> {
         if !self.list.is_empty() {
             return self.list;
         }
-        cut.into_iter().take(self.n_best).map(|path| Hypothesis::from_path(path, &self.scoring)).collect()
+        let mut list: Vec<_> =
+            cut.into_iter().map(|path| Hypothesis::from_path(path, &self.scoring)).collect();
+        list.sort_by(|a, b| b.score.total_cmp(&a.score));
+        list.truncate(self.n_best);
+        list
     }
 }

@@ -16,7 +16,7 @@ use crate::error::{DecodeError, Result};
 use crate::hypothesis::Hypothesis;
 use crate::observer::{Considered, Fate};
 use crate::options::SearchOptions;
-use crate::path::{Path, attention_row};
+use crate::path::Path;
 use crate::request::Request;
 use crate::rules::Rules;
 use crate::scoring::Scoring;
@@ -50,7 +50,7 @@ impl Beam {
     pub(crate) fn new(sentence: usize, positions: usize, options: &SearchOptions, request: &Request) -> Self {
         Self {
             sentence,
-            living: vec![Path::new(options.looks())],
+            living: vec![Path::new(options.watch())],
             fulfilled: vec![Fulfilled::default()],
             rules: Rules::new(options, request),
             wishes: Wishes::new(&request.include),
@@ -85,7 +85,7 @@ impl Beam {
         for candidate in &candidates {
             let row = first_row + candidate.parent;
             let mut path = self.living[candidate.parent].clone();
-            path.push(candidate.token, candidate.log_prob, attention_row(output, row, self.positions));
+            path.push(candidate.token, candidate.log_prob, output, row, self.positions);
             let ends = candidate.token == EOS;
             if let Some(considered) = &mut considered {
                 considered.push(candidate.considered(if ends { Fate::Ended } else { Fate::Lives }));

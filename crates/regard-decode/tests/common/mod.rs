@@ -4,13 +4,10 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use regard_decode::{DecodeError, Decoding, Hypothesis, SearchOptions};
-use regard_model::{
-    AttentionSite, LossOutput, Memory, ModelError, Parameters, Result, Row, Run, Seq2Seq, SiteAttention,
-    State, StepOutput, Training,
-};
+use regard_model::{AttentionSite, Memory, Predictor, Result, Row, Run, SiteAttention, State, StepOutput};
 use regard_tensor::{Tensor, Threads, Var};
+use regard_text::Padded;
 use regard_text::special_tokens::EOS;
-use regard_text::{Batch, Padded};
 
 /// (source with its end symbol, prefix) → a number for each target id.
 pub type Function = Box<dyn Fn(&[u32], &[u32]) -> Vec<f32> + Send + Sync>;
@@ -22,7 +19,6 @@ pub struct FakeModel {
     vocabulary: usize,
     log_probs: Function,
     look: Option<Look>,
-    parameters: Parameters,
     /// Calls of `encode`.
     pub encoded: AtomicUsize,
     /// Rows of each call of `step`, summed.
@@ -40,7 +36,6 @@ impl FakeModel {
             vocabulary,
             log_probs: Box::new(log_probs),
             look: None,
-            parameters: Parameters::default(),
             encoded: AtomicUsize::default(),
             rows: AtomicUsize::default(),
             steps: AtomicUsize::default(),
@@ -126,7 +121,7 @@ fn ids(values: &[f32]) -> Vec<u32> {
     values.iter().map(|&value| value as u32).collect()
 }
 
-impl Seq2Seq for FakeModel {
+impl Predictor for FakeModel {
     fn target_vocabulary(&self) -> usize {
         self.vocabulary
     }
@@ -139,7 +134,7 @@ impl Seq2Seq for FakeModel {
         self.encoded.fetch_add(1, Ordering::Relaxed);
         let values = source.ids.iter().map(|&id| id as f32).collect();
         let ids = Var::constant(Tensor::new([source.rows(), source.width], values)?);
-        Ok(Memory { lengths: source.lengths.clone(), tensors: vec![ids], attention: Vec::new() })
+        Ok(Memory { lengths: source.lengths.clone(), tensors: vec![ids], ..Memory::default() })
     }
 
     fn start(&self, _run: &Run, _memory: &Memory, sentences: &[usize]) -> Result<State> {
@@ -184,17 +179,5 @@ impl Seq2Seq for FakeModel {
         let log_probs = Tensor::new([rows.len(), self.vocabulary], log_probs)?;
         let state = State { tensors: vec![state], ..State::default() };
         Ok(StepOutput { log_probs, state, attention })
-    }
-
-    fn loss(&self, _training: &Training, _batch: &Batch) -> Result<LossOutput> {
-        Err(ModelError::Config("a function has no loss".into()))
-    }
-
-    fn parameters(&self) -> &Parameters {
-        &self.parameters
-    }
-
-    fn parameters_mut(&mut self) -> &mut Parameters {
-        &mut self.parameters
     }
 }

@@ -103,6 +103,12 @@ impl Manifest {
         serde_json::from_str(&text).map_err(bad_json)
     }
 
+    /// The first file that two models do not share, or of which one has none; `but` is left out.
+    pub(super) fn first_difference<'a>(&'a self, other: &'a Self, but: &str) -> Option<&'a str> {
+        let names = self.files.keys().chain(other.files.keys()).filter(|name| *name != but);
+        names.map(String::as_str).find(|&name| self.files.get(name) != other.files.get(name))
+    }
+
     /// The bytes of a file, where it is the one that this manifest means.
     pub(super) fn check(&self, dir: &Path, name: &str) -> Result<Vec<u8>> {
         let path = dir.join(name);

@@ -106,6 +106,23 @@ pub fn load(dir: &Path) -> Result<(ModelInfo, Box<dyn Seq2Seq>)> {
     Ok((info, network))
 }
 
+/// Says whether two models read and write the same tokens, so that they can translate together.
+///
+/// # Errors
+/// [`ModelError::Config`] with the first file of tokenizers and vocabularies in which they differ.
+pub fn check_same_text(one: &Path, other: &Path) -> Result<()> {
+    let (ours, theirs) = (Manifest::read(one)?, Manifest::read(other)?);
+    let same = "models that translate together need the same tokenizers and vocabularies";
+    match ours.first_difference(&theirs, WEIGHTS) {
+        Some(name) => Err(ModelError::Config(format!(
+            "{} and {} differ in {name}: {same}",
+            one.display(),
+            other.display()
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// The weights with their names, as [`write_tensors`] takes them.
 #[must_use]
 pub fn named(parameters: &Parameters) -> Vec<(String, Tensor)> {

@@ -41,7 +41,7 @@ impl Layout {
         let mut tensors = vec![memory.states, memory.keys];
         tensors.extend(memory.fixed);
         tensors.extend(memory.initial.into_iter().flat_map(|state| [Some(state.h), state.c]).flatten());
-        Memory { lengths: memory.lengths, tensors, attention: Vec::new() }
+        Memory { lengths: memory.lengths, tensors, ..Memory::default() }
     }
 
     /// The memory from its list; `None` where the list is not this model's.

@@ -12,7 +12,7 @@ use crate::config::TransformerConfig;
 use crate::error::{ModelError, Result};
 use crate::parameters::{Builder, ParameterId, Parameters};
 use crate::pass::Pass;
-use crate::seq2seq::{LossOutput, Memory, Row, Run, Seq2Seq, State, StepOutput, Training};
+use crate::seq2seq::{LossOutput, Memory, Predictor, Row, Run, Seq2Seq, State, StepOutput, Training};
 use crate::word_tables::{self, WordTables};
 
 /// A Transformer encoder-decoder.
@@ -47,7 +47,7 @@ impl TransformerModel {
     /// Where the configuration is impossible, or ties embeddings of vocabularies that differ.
     ///
     /// ```
-    /// use regard_model::{Seq2Seq, TransformerConfig, TransformerModel};
+    /// use regard_model::{Predictor, TransformerConfig, TransformerModel};
     /// let model = TransformerModel::new(&TransformerConfig::tiny(), 100, 120, 1)?;
     /// assert_eq!(model.target_vocabulary(), 120);
     /// # Ok::<(), regard_model::ModelError>(())
@@ -101,7 +101,7 @@ impl TransformerModel {
     }
 }
 
-impl Seq2Seq for TransformerModel {
+impl Predictor for TransformerModel {
     fn target_vocabulary(&self) -> usize {
         self.target_vocabulary
     }
@@ -121,7 +121,7 @@ impl Seq2Seq for TransformerModel {
         let memory = self.parts.decoder.memory(&pass, &encoded.states, &source.lengths)?;
         let mut tensors = vec![encoded.states];
         tensors.extend(memory.layers.into_iter().flat_map(|(keys, values)| [keys, values]));
-        Ok(Memory { lengths: memory.lengths, tensors, attention: encoded.attention })
+        Ok(Memory { lengths: memory.lengths, tensors, attention: encoded.attention, ..Memory::default() })
     }
 
     fn start(&self, _run: &Run, memory: &Memory, sentences: &[usize]) -> Result<State> {
@@ -157,7 +157,9 @@ impl Seq2Seq for TransformerModel {
         let state = State { history: state.history.with(own), ..State::default() };
         Ok(StepOutput { log_probs, state, attention: decoded.attention })
     }
+}
 
+impl Seq2Seq for TransformerModel {
     fn loss(&self, training: &Training, batch: &Batch) -> Result<LossOutput> {
         if training.noise.is_some_and(|noise| noise.sampling > 0.0) {
             let problem =

@@ -14,7 +14,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use regard::decode::{Decoding, Hypothesis, MaxLength, SearchOptions};
+use regard::decode::{Decoding, Hypothesis, Look, MaxLength, SearchOptions};
 use regard::look::Heatmap;
 use regard::model::{
     AttentionConfig, Bidirectional, CellKind, ContextKind, DecoderConfig, EncoderConfig, InitialState, Query,
@@ -88,7 +88,8 @@ impl Netra {
     pub(crate) fn transliterate(&self, threads: &Threads, words: &[&str]) -> Result<Vec<Transliteration>> {
         let rows = words.iter().map(|word| self.row(word)).collect::<Result<Vec<_>>>()?;
         let max_length = MaxLength::Fixed(self.config.max_tgt_len);
-        let options = SearchOptions { max_length, attention: true, ..SearchOptions::greedy() };
+        let options =
+            SearchOptions { max_length, attention: Some(Look::default()), ..SearchOptions::greedy() };
         let found = Decoding::new(&self.model, threads).search(&Padded::from_rows(&rows), &options)?;
         let best = found.into_iter().flatten();
         words.iter().zip(best).map(|(word, best)| self.transliteration(word, best)).collect()

@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use regard_decode::Translator;
 use regard_look::{Colour, Heatmap, HeatmapOptions, heatmap_svg, heatmap_terminal};
-use regard_model::checkpoint;
+use regard_model::{Predictor, checkpoint};
 use regard_train::{LOG_FILE, Trainer};
 use serde::Serialize;
 
@@ -18,7 +18,7 @@ use super::failure::WrongCall;
 use super::output::{print, print_json, write};
 use super::progress::Progress;
 use super::settings::Settings;
-use crate::demo::{ContentHits, Contestant, DemoData, Kind, Measured, Sizes};
+use crate::demo::{ContentHits, Contestant, DemoData, Kind, Measured, Sizes, Trained};
 use crate::demo::{content_hits, grammar, heatmap, measure, report, source_line};
 
 /// Train a fixed-vector model, an attention model and a Transformer of about equal size on a small English-French grammar,
@@ -65,10 +65,10 @@ pub(super) fn run(args: &DemoArgs) -> Result<()> {
     let mut models = Vec::new();
     let mut attention = None;
     for contestant in Contestant::ALL {
-        let (translator, seconds) = train(args, contestant, &data, sizes)?;
-        models.push(measure(contestant.name, contestant.kind, &translator, &data, seconds)?);
+        let trained = train(args, contestant, &data, sizes)?;
+        models.push(measure(contestant, &trained, &data)?);
         if contestant.kind == Kind::Attention {
-            attention = Some(translator);
+            attention = Some(trained.translator);
         }
     }
     let translator = attention.context("there is no attention model")?;
@@ -99,12 +99,7 @@ fn check_directories(out: &Path) -> Result<()> {
 }
 
 /// Trains one model and leaves it in its directory.
-fn train(
-    args: &DemoArgs,
-    contestant: Contestant,
-    data: &DemoData,
-    sizes: Sizes,
-) -> Result<(Translator, f64)> {
+fn train(args: &DemoArgs, contestant: Contestant, data: &DemoData, sizes: Sizes) -> Result<Trained> {
     let threads = args.settings.threads()?;
     let info = data.info(contestant.config());
     let mut trainer = Trainer::new(info.build(args.seed)?, contestant.training(sizes), args.seed, &threads)?;
@@ -120,7 +115,10 @@ fn train(
     checkpoint::write_directory(&directory, |directory| {
         checkpoint::save(directory, &info, model.parameters())
     })?;
-    Ok((Translator::new(Arc::from(model), info.source, info.target, threads)?, seconds))
+    let parameters = model.parameters().count();
+    let model: Box<dyn Predictor> = model;
+    let translator = Translator::new(Arc::from(model), info.source, info.target, threads)?;
+    Ok(Trained { translator, parameters, seconds })
 }
 
 fn leave(out: &Path, models: &[Measured], heatmap: &Heatmap, hits: ContentHits) -> Result<Vec<PathBuf>> {

@@ -5,15 +5,16 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use regard_decode::{Controls, Decoding, SearchOptions, TranslateOptions, Translator};
+use regard_decode::{Controls, Decoding, Look, SearchOptions, TranslateOptions, Translator};
 use regard_look::{Block, Colour, Heatmap, HeatmapOptions, Report, Section};
 use regard_look::{heatmap_png, heatmap_svg, heatmap_terminal};
-use regard_model::{AttentionHook, AttentionSite, SiteKind, Temperature};
+use regard_model::{AttentionHook, SiteKind, Temperature};
 use regard_text::special_tokens::EOS_TOKEN;
 use regard_text::{Padded, is_blank};
 use serde::Serialize;
 
 use super::failure::WrongCall;
+use super::look_args::WhichLook;
 use super::output::{print, print_json, write};
 use super::search_args::SearchArgs;
 use super::settings::Settings;
@@ -52,6 +53,8 @@ pub(super) struct LookArgs {
     /// One JSON document
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    look: WhichLook,
     #[command(flatten)]
     search: SearchArgs,
     #[command(flatten)]
@@ -117,9 +120,10 @@ pub(super) fn run(args: &LookArgs) -> Result<()> {
     pictures(args, &seen, &heatmap)?;
     if args.json {
         let cross = translator.model().cross_sites();
-        let AttentionSite { kind: site, layer, head } = cross.last().copied().unwrap_or(AttentionSite::CROSS);
+        let Look { layer, head } = args.look.look();
+        let layer = layer.unwrap_or_else(|| cross.iter().map(|site| site.layer).max().unwrap_or(0));
         let heads = cross.iter().filter(|site| site.layer == layer).count();
-        let head = (heads == 1).then_some(head);
+        let (site, head) = (SiteKind::Cross, head.or((heads == 1).then_some(0)));
         let sites = vec![SiteRecord { site, layer, head, weights: &seen.weights, scores: &seen.scores }];
         return print_json(&Document {
             source_tokens: &seen.source_tokens,
@@ -141,7 +145,8 @@ pub(super) fn run(args: &LookArgs) -> Result<()> {
 
 /// The model's own translation.
 fn free(args: &LookArgs, translator: &Translator, hook: Option<&dyn AttentionHook>) -> Result<Seen> {
-    let search = SearchOptions { attention: true, ..args.search.options(translator.target())? };
+    let search =
+        SearchOptions { attention: Some(args.look.look()), ..args.search.options(translator.target())? };
     let options = TranslateOptions { search, ..TranslateOptions::default() };
     let mut translations = translator.translate_with(&[args.text.as_str()], &[], &options, controls(hook))?;
     let translation = translations.pop().context("no translation")?;
@@ -174,8 +179,11 @@ fn forced(
     let rows = |ids: Vec<u32>| Padded::from_sentences(std::iter::once(ids.as_slice()));
     let source_tokens: Vec<String> =
         translator.tokenize(&args.text).into_iter().map(|token| token.text).collect();
-    let scores =
-        decoding.score(&rows(source.ids(&source_tokens)), &rows(target_side.encode(target)), true)?;
+    let scores = decoding.score(
+        &rows(source.ids(&source_tokens)),
+        &rows(target_side.encode(target)),
+        Some(args.look.look()),
+    )?;
     let with_end = |mut tokens: Vec<String>| {
         tokens.push(EOS_TOKEN.to_owned());
         tokens

@@ -13,6 +13,7 @@ mod import;
 mod info;
 mod input;
 mod look;
+mod look_args;
 mod output;
 mod pipelines;
 mod progress;

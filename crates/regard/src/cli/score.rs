@@ -130,10 +130,10 @@ pub(super) fn run(args: &ScoreArgs) -> Result<()> {
 fn score(translator: &Translator, targets: &Targets, batch_size: usize) -> Result<Vec<Score>> {
     let sources: Vec<&str> = targets.sources.iter().map(String::as_str).collect();
     if let Some(rows) = &targets.rows {
-        return Ok(translator.score_rows(&sources, rows, batch_size, false)?);
+        return Ok(translator.score_rows(&sources, rows, batch_size, None)?);
     }
     let texts: Vec<&str> = targets.texts.iter().map(String::as_str).collect();
-    Ok(translator.score(&sources, &texts, batch_size, false)?)
+    Ok(translator.score(&sources, &texts, batch_size, None)?)
 }
 
 fn read_translations(file: &PathBuf, translator: &Translator) -> Result<Targets> {

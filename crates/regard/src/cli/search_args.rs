@@ -1,5 +1,7 @@
 //! Options of the search, shared by the commands that search.
 
+use std::time::Duration;
+
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use regard_decode::{LengthPenalty, MaxLength, Sampling, SearchOptions};
@@ -34,6 +36,10 @@ pub(super) struct SearchArgs {
     /// Never write this token of the target vocabulary, such as <unk>; may be repeated
     #[arg(long, value_name = "TOKEN")]
     suppress: Vec<String>,
+    /// Seconds after which the search of a batch ends with the best that it has so far; what comes out then depends on the
+    /// machine
+    #[arg(long, value_name = "SECONDS")]
+    time_limit: Option<f64>,
     #[command(flatten)]
     sampling: SamplingArgs,
 }
@@ -77,6 +83,9 @@ impl SearchArgs {
             Some(id) => Ok(id),
             None => Err(WrongCall(format!("--suppress {token}: the target vocabulary has no such token"))),
         });
+        let time_limit = self.time_limit.map(Duration::try_from_secs_f64).transpose();
+        let time_limit = time_limit
+            .map_err(|_| WrongCall("--time-limit: it must be a number of seconds, 0 or more".to_owned()))?;
         let SamplingArgs { sample, sample_temperature: temperature, top_k, top_p, min_p, seed } =
             self.sampling;
         Ok(SearchOptions {
@@ -93,6 +102,7 @@ impl SearchArgs {
             no_repeat_ngram: self.no_repeat_ngram,
             suppressed: suppressed.collect::<std::result::Result<_, _>>()?,
             sampling: sample.then_some(Sampling { temperature, top_k, top_p, min_p, seed }),
+            time_limit,
             ..SearchOptions::default()
         })
     }

@@ -1,12 +1,12 @@
 //! What every command takes.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use regard_decode::{MAX_SOURCE_TOKENS, Translator};
-use regard_model::checkpoint;
+use regard_decode::{Combination, Ensemble, MAX_SOURCE_TOKENS, Translator};
+use regard_model::{ModelInfo, Predictor, Seq2Seq, checkpoint};
 use regard_tensor::Threads;
 
 use super::failure::WrongCall;
@@ -47,17 +47,46 @@ impl Settings {
 
     pub(super) fn translator(&self, model: &Path, text: &TextOptions) -> Result<Translator> {
         let (info, network) = load(model)?;
+        self.with_text(info, Arc::from(network as Box<dyn Predictor>), text)
+    }
+
+    /// One model, or several that translate together.
+    pub(super) fn ensemble(
+        &self,
+        models: &[PathBuf],
+        combination: Combination,
+        text: &TextOptions,
+    ) -> Result<Translator> {
+        let (first, others) = models.split_first().context("no model")?;
+        if others.is_empty() {
+            return self.translator(first, text);
+        }
+        let (info, network) = load(first)?;
+        let mut members: Vec<Arc<dyn Predictor>> = vec![Arc::from(network as Box<dyn Predictor>)];
+        for other in others {
+            members.push(Arc::from(load(other)?.1 as Box<dyn Predictor>));
+            checkpoint::check_same_text(first, other)?;
+        }
+        self.with_text(info, Arc::new(Ensemble::new(members, combination)?), text)
+    }
+
+    fn with_text(
+        &self,
+        info: ModelInfo,
+        model: Arc<dyn Predictor>,
+        text: &TextOptions,
+    ) -> Result<Translator> {
         let (mut source, mut target) = (info.source, info.target);
         if text.pretokenized {
             (source, target) = (source.pretokenized(), target.pretokenized());
         }
-        let translator = Translator::new(Arc::from(network), source, target, self.threads()?)?;
+        let translator = Translator::new(model, source, target, self.threads()?)?;
         translator.with_tags(text.tags.clone()).map_err(|error| WrongCall(error.to_string()).into())
     }
 }
 
 /// Reads a model, saying what a model is where there is none.
-pub(super) fn load(model: &Path) -> Result<(regard_model::ModelInfo, Box<dyn regard_model::Seq2Seq>)> {
+pub(super) fn load(model: &Path) -> Result<(ModelInfo, Box<dyn Seq2Seq>)> {
     checkpoint::load(model).with_context(|| {
         if model.join("config.json").exists() {
             format!("the model {} cannot be used", model.display())

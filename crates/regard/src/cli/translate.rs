@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use regard_decode::{
-    Candidate, Controls, SearchObserver, SearchOptions, TranslateOptions, Translation, pharaoh,
+    Candidate, Combination, Controls, SearchObserver, SearchOptions, TranslateOptions, Translation, pharaoh,
     soft_alignment, word_alignment, word_attention,
 };
 use regard_text::Pipeline;
@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use super::failure::WrongCall;
 use super::input::Windows;
+use super::look_args::WhichLook;
 use super::output::{Output, check_apart};
 use super::search_args::SearchArgs;
 use super::settings::Settings;
@@ -25,8 +26,12 @@ use super::translate_wishes::Wishes;
 /// Example: regard translate model < input.en > output.fr
 #[derive(Args)]
 pub(super) struct TranslateArgs {
-    /// The model's directory
-    model: PathBuf,
+    /// The model's directory; several are models of the same vocabularies that translate together
+    #[arg(required = true, value_name = "MODEL")]
+    models: Vec<PathBuf>,
+    /// With several models: how their probabilities become one
+    #[arg(long, value_enum, default_value = "arithmetic", value_name = "HOW")]
+    ensemble: Means,
     /// Read lines from here [default: standard input]
     #[arg(short, long, value_name = "FILE")]
     input: Option<PathBuf>,
@@ -74,12 +79,32 @@ struct ShownArgs {
     /// What the links are between: the model's tokens, or words, each having the links of its tokens
     #[arg(long, value_enum, default_value = "token")]
     alignment_unit: Unit,
+    #[command(flatten)]
+    look: WhichLook,
     /// With jsonl: all attention weights
     #[arg(long)]
     attention: bool,
     /// With jsonl: every step of the search, what was considered and what became of it
     #[arg(long)]
     trace: bool,
+}
+
+/// How the probabilities of several models become one.
+#[derive(Clone, Copy, ValueEnum)]
+enum Means {
+    /// The mean of the probabilities
+    Arithmetic,
+    /// The mean of their logarithms
+    Geometric,
+}
+
+impl From<Means> for Combination {
+    fn from(means: Means) -> Self {
+        match means {
+            Means::Arithmetic => Self::Arithmetic,
+            Means::Geometric => Self::Geometric,
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
@@ -124,11 +149,15 @@ pub(super) fn run(args: &TranslateArgs) -> Result<()> {
     if args.shown.trace && format != Format::Jsonl {
         return Err(WrongCall("--trace needs --format jsonl".to_owned()).into());
     }
+    let wanted = args.shown.attention || args.shown.alignment != AlignmentKind::None;
+    if args.shown.look.is_named() && !wanted {
+        return Err(WrongCall("--layer and --head need --alignment or --attention".to_owned()).into());
+    }
     check_apart(args.input.as_ref(), args.output.as_ref())?;
-    let translator = args.settings.translator(&args.model, &args.text)?;
+    let translator = args.settings.ensemble(&args.models, args.ensemble.into(), &args.text)?;
     let search = SearchOptions {
         n_best: args.n_best,
-        attention: args.shown.attention || args.shown.alignment != AlignmentKind::None,
+        attention: wanted.then(|| args.shown.look.look()),
         ..args.search.options(translator.target())?
     };
     search.check()?;

@@ -1,7 +1,7 @@
 //! Whether the strongest weights are where the words come from.
 
 use anyhow::Result;
-use regard_decode::Translator;
+use regard_decode::{Look, Translator};
 use regard_text::Padded;
 use serde::Serialize;
 
@@ -35,7 +35,7 @@ pub fn content_hits(translator: &Translator, data: &DemoData) -> Result<ContentH
         let sources: Vec<Vec<u32>> = batch.iter().map(|sentence| source.ids(&sentence.source)).collect();
         let targets: Vec<Vec<u32>> = batch.iter().map(|sentence| target.ids(&sentence.target)).collect();
         let rows = |side: &[Vec<u32>]| Padded::from_sentences(side.iter().map(Vec::as_slice));
-        let scores = translator.decoding().score(&rows(&sources), &rows(&targets), true)?;
+        let scores = translator.decoding().score(&rows(&sources), &rows(&targets), Some(Look::default()))?;
         for (sentence, score) in batch.iter().zip(scores) {
             let attention = score.attention.unwrap_or_default();
             for (position, row) in attention.iter().enumerate().take(sentence.target.len()) {

@@ -1,12 +1,12 @@
 //! What a trained model can do: BLEU by sentence length, and where it looks.
 
 use anyhow::{Context, Result};
-use regard_decode::{SearchOptions, TranslateOptions, Translator};
+use regard_decode::{Look, SearchOptions, TranslateOptions, Translator};
 use regard_eval::{BleuOptions, BleuTokenizer, LengthBucket, LengthBuckets, bleu_by_length};
 use regard_look::Heatmap;
 use serde::Serialize;
 
-use super::contestants::Kind;
+use super::contestants::{Contestant, Kind};
 use super::data::{BUCKETS, DemoData};
 use super::grammar::Sentence;
 
@@ -27,6 +27,16 @@ pub struct Measured {
     pub by_length: Vec<LengthBucket>,
 }
 
+/// A model that has been trained.
+pub struct Trained {
+    /// Translates with it.
+    pub translator: Translator,
+    /// Its weights.
+    pub parameters: usize,
+    /// Seconds that the training took.
+    pub seconds: f64,
+}
+
 /// The source words of a sentence as a line.
 #[must_use]
 pub fn source_line(sentence: &Sentence) -> String {
@@ -37,13 +47,8 @@ pub fn source_line(sentence: &Sentence) -> String {
 ///
 /// # Errors
 /// Where the model cannot be run.
-pub fn measure(
-    name: &str,
-    kind: Kind,
-    translator: &Translator,
-    data: &DemoData,
-    seconds: f64,
-) -> Result<Measured> {
+pub fn measure(contestant: Contestant, trained: &Trained, data: &DemoData) -> Result<Measured> {
+    let Trained { translator, parameters, seconds } = trained;
     let sources: Vec<String> = data.test.iter().map(source_line).collect();
     let references = vec![data.test.iter().map(|sentence| sentence.target.join(" ")).collect::<Vec<_>>()];
     let lines: Vec<&str> = sources.iter().map(String::as_str).collect();
@@ -55,10 +60,10 @@ pub fn measure(
         .collect();
     let bleu = BleuOptions { tokenizer: BleuTokenizer::None, ..BleuOptions::default() };
     Ok(Measured {
-        name: name.to_owned(),
-        kind,
-        parameters: translator.model().parameters().count(),
-        seconds,
+        name: contestant.name.to_owned(),
+        kind: contestant.kind,
+        parameters: *parameters,
+        seconds: *seconds,
         bleu: bleu.corpus(&hypotheses, &references)?.score,
         by_length: bleu_by_length(&sources, &hypotheses, &references, &LengthBuckets::new(&BUCKETS)?, &bleu)?,
     })
@@ -69,7 +74,7 @@ pub fn measure(
 /// # Errors
 /// Where the model cannot be run, or does not look.
 pub fn heatmap(translator: &Translator, line: &str) -> Result<Heatmap> {
-    let search = SearchOptions { attention: true, ..SearchOptions::default() };
+    let search = SearchOptions { attention: Some(Look::default()), ..SearchOptions::default() };
     let options = TranslateOptions { search, ..TranslateOptions::default() };
     let translation = translator.translate(&[line], &options)?.pop().context("no translation")?;
     let best = translation.candidates.first().context("no translation")?;
