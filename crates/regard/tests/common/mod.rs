@@ -177,6 +177,37 @@ pub(crate) fn train(recipe: &str, out: &str, changes: &[&str]) -> String {
     ran.err
 }
 
+/// What makes [`RECIPE`] that of a Transformer: its table of the model, with a table of positions that sentences overrun.
+const TRANSFORMER: &str = r#"
+[model]
+preset = "transformer_tiny"
+d_model = 24
+d_ff = 48
+positions = "learned"
+max_positions = 16
+norm_position = "pre"
+encoder.layers = 2
+encoder.heads = 2
+decoder.layers = 2
+decoder.heads = 2
+dropout = 0.1
+"#;
+
+/// A trained Transformer, the same for all tests of a file.
+pub(crate) fn transformer_model() -> &'static str {
+    static MODEL: OnceLock<String> = OnceLock::new();
+    MODEL.get_or_init(|| {
+        let place = Place::new();
+        place.recipe();
+        let (head, rest) = RECIPE.split_once("[model]").unwrap();
+        let (_, training) = rest.split_once("[training]").unwrap();
+        let recipe = place.write("recipe.toml", format!("{head}{TRANSFORMER}[training]{training}"));
+        let out = lasting();
+        train(&recipe, &out, &["training.schedule.learning_rate=0.005"]);
+        out
+    })
+}
+
 /// A trained model with attention, the same for all tests of a file.
 pub(crate) fn attention_model() -> &'static str {
     static MODEL: OnceLock<String> = OnceLock::new();
@@ -190,10 +221,15 @@ pub(crate) fn fixed_vector_model() -> &'static str {
 }
 
 fn trained(changes: &[&str]) -> String {
-    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap().keep();
-    let out = directory.join("model").to_str().unwrap().to_owned();
+    let out = lasting();
     train(&Place::new().recipe(), &out, changes);
     out
+}
+
+/// Where a model lies that all tests of a file use.
+fn lasting() -> String {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap().keep();
+    directory.join("model").to_str().unwrap().to_owned()
 }
 
 /// The standard output of `regard translate` on one thread.

@@ -5,6 +5,7 @@
 mod common;
 
 mod crashes;
+mod families;
 mod lines;
 mod metrics;
 mod numbers;
