@@ -17,6 +17,7 @@ from pathlib import Path
 import torch
 
 import reference_model
+import reference_reader
 import reference_transformer
 from reference_model import merged
 
@@ -36,7 +37,7 @@ NORMED = {"layer_norm": True, "encoder": {"hidden": 5}, "decoder": {"hidden": 7}
 # Small weights leave attention nearly even, and the gradient of its query so small beside the others that float32 cannot
 # show whether it is right; large ones saturate the gates.
 SCALE = 3.75
-SCALES = {"gnmt, current state": 5, "initial last, backward, lstm": 5}
+SCALES = {"gnmt, current state": 5, "initial last, backward, lstm": 5, "stacks, last, reversed": 5}
 # What `SMALL` is for the recurrent presets. The learned positions end before the longest source does.
 SMALL_TRANSFORMER = {
     "d_model": 8,
@@ -74,14 +75,16 @@ def stored(gradient):
 def case(name, preset, changes, smoothing=0.0, factor=1.0):
     transformer = preset in reference_transformer.PRESETS
     changes = merged(SMALL_TRANSFORMER if transformer else SMALL, changes)
-    reference = reference_transformer if transformer else reference_model
+    reads = preset in reference_reader.PRESETS
+    reference = reference_transformer if transformer else reference_reader if reads else reference_model
     config = merged(reference.PRESETS[preset], changes)
     tied = config["tied_embeddings"] == "all"
     vocabularies = VOCABULARIES[1:] * 2 if tied else VOCABULARIES
     scale = SCALE_TRANSFORMER if transformer else SCALES.get(name, SCALE)
     shapes = reference.weight_shapes(config, *vocabularies)
     weights = {n: draw(n, s, scale).requires_grad_() for n, s in shapes.items()}
-    model = (reference.ReferenceTransformer if transformer else reference.ReferenceModel)(config, weights)
+    kind = "ReferenceTransformer" if transformer else "ReferenceReader" if reads else "ReferenceModel"
+    model = getattr(reference, kind)(config, weights)
     sentences = [model.loss(source, target, smoothing) for source, target in BATCH]
     loss = factor * sum(loss for loss, _ in sentences)
     gradients = torch.autograd.grad(loss, weights.values())
@@ -213,6 +216,41 @@ def transformers():
         case(name, "transformer_tiny", changes, smoothing=0.1 if gated else 0.0)
 
 
+def marian():
+    """Marian's two kinds of network, and their pieces apart."""
+    conditional = {
+        "cell": "gru_reset_after",
+        "decoder": {"initial_state": "mean_bridge", "readout": "tanh", "readout_state": "current"},
+        "attention": {"bias": True, "query": "intermediate", "query_layer": "bottom"},
+    }
+    case("conditional", "bahdanau", conditional, smoothing=0.1)
+    everywhere = {"layer_norm": "everywhere", "norm_epsilon": 1e-9, "attention": {"width": 7}, "decoder": {"readout_width": 9}}
+    case("conditional, normed everywhere", "bahdanau", merged(merged(NORMED, conditional), everywhere))
+    deep = {"encoder": {"layers": 2, "bidirectional": "stacks"}, "decoder": {"layers": 2}, "residual_from": 2}
+    case("stacks, residual", "bahdanau", merged(conditional, deep))
+    changes = merged(NORMED, {"encoder": {"layers": 3, "bidirectional": "stacks"}, "decoder": {"layers": 2}})
+    changes = merged(changes, everywhere) | {"cell": "lstm"}
+    case("stacks, mean, lstm, maxout, normed everywhere", "bahdanau", merged(changes, {"decoder": {"initial_state": "mean_bridge"}}))
+    changes = {"encoder": {"layers": 2, "bidirectional": "stacks", "reverse_source": True}, "decoder": {"hidden": 6, "layers": 2, "initial_state": "last"}}
+    case("stacks, last, reversed", "bahdanau", changes)
+    positions = {"positions": "sinusoidal_tensor2tensor", "activation": "swish", "tied_embeddings": "all"}
+    for norm, place in [("layer", "pre_only"), ("rms", "pre_only"), ("layer", "post"), ("rms", "post")]:
+        changes = positions | {"norm": norm, "norm_position": place, "norm_epsilon": 1e-9 if place == "post" else 0.01}
+        case(f"transformer {norm} {place} tensor2tensor", "transformer_tiny", changes | {"encoder": {"layers": 1}})
+
+
+def readers():
+    """A Transformer's encoder under recurrent decoders."""
+    small = {"embedding": 8, "reader": {"layers": 2, "heads": 2, "d_ff": 7, "max_positions": 5}}
+    case("reader", "transformer_reader", small, smoothing=0.1)
+    post = {"reader": {"norm_position": "post", "positions": "learned", "activation": "gelu", "gated": True, "norm": "rms"}}
+    lstm = {"cell": "lstm", "tied_embeddings": "all", "decoder": {"layers": 2, "input_feeding": True, "readout_width": 8}}
+    lstm["attention"] = {"score": "general", "query": "current"}
+    case("reader, post, lstm, tied", "transformer_reader", merged(merged(small, post), lstm))
+    rotary = {"reader": {"positions": "rotary", "scale_embeddings": False}, "decoder": {"initial_state": "zero", "readout": "concat"}}
+    case("reader, rotary, zero", "transformer_reader", merged(small, rotary))
+
+
 def check_against_torch():
     """The layers of the reference are those of torch.nn, whose code is another."""
     for place, activation in [("post", "relu"), ("pre", "gelu")]:
@@ -257,7 +295,7 @@ def torch_stack(stack, config, weights):
 
 
 check_against_torch()
-for group in [attentions, cells, presets, states, readouts, tied, residuals, transformers]:
+for group in [attentions, cells, presets, states, readouts, tied, residuals, transformers, marian, readers]:
     group()
 lines = ",\n".join(json.dumps(case, separators=(",", ":")) for case in CASES)
 batch = json.dumps([{"source": source, "target": target} for source, target in BATCH])

@@ -15,7 +15,8 @@ BOS, EOS = 2, 3
 
 BAHDANAU = {
     "cell": "gru_reset_before",
-    "layer_norm": False,
+    "layer_norm": "none",
+    "norm_epsilon": 1e-5,
     "embedding": 256,
     "tied_embeddings": "none",
     "encoder": {"layers": 1, "hidden": 256, "bidirectional": "all", "reverse_source": False},
@@ -109,16 +110,38 @@ PRESETS = {
 
 def directions(config, layer):
     both = config["encoder"]["bidirectional"]
-    return ["forward", "backward"] if both == "all" or (both == "bottom" and layer == 0) else ["forward"]
+    return ["forward", "backward"] if both in ("all", "stacks") or (both == "bottom" and layer == 0) else ["forward"]
 
 
 def encoder_width(config, layer):
     return config["encoder"]["hidden"] * len(directions(config, layer))
 
 
+def encoder_input(config, layer):
+    """The width of what each direction of a layer reads."""
+    if layer == 0:
+        return config["embedding"]
+    stacks = config["encoder"]["bidirectional"] == "stacks"
+    return config["encoder"]["hidden"] if stacks else encoder_width(config, layer - 1)
+
+
+def is_normed(config):
+    """Whether cells are normalised, and whether maps are."""
+    kind = {False: "none", True: "cells"}.get(config["layer_norm"], config["layer_norm"])
+    return kind != "none", kind == "everywhere"
+
+
+def map_shapes(config, name, out, input, bias=True):
+    shapes = {f"{name}.weight": [out, input]}
+    if is_normed(config)[1]:
+        return shapes | {f"{name}.norm.gain": [out], f"{name}.norm.bias": [out]}
+    return shapes | ({f"{name}.bias": [out]} if bias else {})
+
+
 def sizes(config):
     top = config["encoder"]["layers"] - 1
-    hidden, memory = config["decoder"]["hidden"], encoder_width(config, top)
+    hidden = config["decoder"]["hidden"]
+    memory = config["embedding"] if "reader" in config else encoder_width(config, top)
     readouts = {"linear": hidden, "concat": hidden + memory}
     return SimpleNamespace(
         embedding=config["embedding"],
@@ -161,7 +184,7 @@ def cell_shapes(config, prefix, input, hidden, context=None, feed=None):
         shapes["feed.weight"] = [gates, feed]
     if cell == "gru_reset_before":
         shapes["candidate.weight"] = [hidden, hidden]
-    if not config["layer_norm"]:
+    if not is_normed(config)[0]:
         shapes["input.bias"] = [gates]
         if cell == "gru_reset_after":
             shapes["hidden.bias"] = [rows]
@@ -191,7 +214,7 @@ def weight_shapes(config, source_vocabulary, target_vocabulary):
         shapes["output.weight"] = [target_vocabulary, size.readout]
     shapes["output.bias"] = [target_vocabulary]
     for layer in range(config["encoder"]["layers"]):
-        input = encoder_width(config, layer - 1) if layer else size.embedding
+        input = encoder_input(config, layer)
         for direction in directions(config, layer):
             shapes |= cell_shapes(config, f"encoder.{layer}.{direction}.", input, size.encoder)
     for layer in range(size.layers):
@@ -206,16 +229,15 @@ def weight_shapes(config, source_vocabulary, target_vocabulary):
 
 def bridge_shapes(config):
     kind = config["decoder"]["initial_state"]
-    if kind not in ("bridge", "backward_bridge"):
+    if kind not in ("bridge", "backward_bridge", "mean_bridge"):
         return {}
     size = sizes(config)
-    source = size.memory if kind == "bridge" else size.encoder
+    source = size.encoder if kind == "backward_bridge" else size.memory
     states = ["hidden", "cell"] if config["cell"] == "lstm" else ["hidden"]
     shapes = {}
     for layer in range(size.layers):
         for state in states:
-            shapes[f"bridge.{layer}.{state}.weight"] = [size.decoder, source]
-            shapes[f"bridge.{layer}.{state}.bias"] = [size.decoder]
+            shapes |= map_shapes(config, f"bridge.{layer}.{state}", size.decoder, source)
     return shapes
 
 
@@ -225,11 +247,9 @@ def attention_shapes(config):
     size, score = sizes(config), config["attention"]["score"]
     shapes = {}
     if score in ("additive", "concat"):
-        shapes["attention.query.weight"] = [size.attention, size.decoder]
-        shapes["attention.key.weight"] = [size.attention, size.memory]
+        shapes |= map_shapes(config, "attention.query", size.attention, size.decoder, config["attention"]["bias"])
+        shapes |= map_shapes(config, "attention.key", size.attention, size.memory, False)
         shapes["attention.score.weight"] = [size.attention]
-        if config["attention"]["bias"]:
-            shapes["attention.query.bias"] = [size.attention]
     if score == "general":
         shapes["attention.key.weight"] = [size.decoder, size.memory]
     if config["attention"]["window"] == "local_p":
@@ -243,11 +263,13 @@ def readout_shapes(config):
     if readout in ("linear", "concat"):
         return {}
     rows = 2 * size.readout if readout == "maxout" else size.readout
-    shapes = {"readout.state.weight": [rows, size.decoder]}
+    shapes = map_shapes(config, "readout.state", rows, size.decoder, False)
     if config["context"] != "once":
-        shapes["readout.context.weight"] = [rows, size.memory]
+        shapes |= map_shapes(config, "readout.context", rows, size.memory, False)
     if readout != "attentional":
-        shapes |= {"readout.embedding.weight": [rows, size.embedding], "readout.bias": [rows]}
+        shapes |= map_shapes(config, "readout.embedding", rows, size.embedding, False)
+        if not is_normed(config)[1]:
+            shapes["readout.bias"] = [rows]
     return shapes
 
 
@@ -264,7 +286,7 @@ class ReferenceModel:
     def loss(self, source, target, smoothing):
         """Smoothed loss and plain -log p of one sentence; both lists of ids are without BOS and EOS."""
         memory, finals = self.encode(source)
-        state = self.initial_state(finals)
+        state = self.initial_state(memory, finals)
         summary = torch.cat([h for h, _ in finals[-1].values()])
         feed = torch.zeros(self.size.readout)
         loss = plain = 0
@@ -281,13 +303,18 @@ class ReferenceModel:
         """The memory (a list of vectors in the order of the words, EOS last), and of each layer the final (h, c) by
         direction."""
         reverse = self.config["encoder"]["reverse_source"]
+        stacks = self.config["encoder"]["bidirectional"] == "stacks"
         words = (source[::-1] if reverse else source) + [EOS]
         table = self["embedding.weight" if self.config["tied_embeddings"] == "all" else "source_embedding.weight"]
         sequence, finals = [table[word] for word in words], []
         for layer in range(self.config["encoder"]["layers"]):
             read, ends = {}, {}
             for direction in directions(self.config, layer):
-                read[direction], ends[direction] = self.scan(f"encoder.{layer}.{direction}.", sequence, direction)
+                name, below = f"encoder.{layer}.{direction}.", sequence
+                if stacks and layer > 0:
+                    forward = direction == "forward"
+                    below = [x[: self.size.encoder] if forward else x[self.size.encoder :] for x in sequence]
+                read[direction], ends[direction] = self.scan(name, below, direction)
             outputs = [torch.cat(states) for states in zip(*read.values())]
             if self.is_residual(layer):
                 outputs = [y + x for y, x in zip(outputs, sequence)]
@@ -312,8 +339,11 @@ class ReferenceModel:
 
     # The writer
 
-    def initial_state(self, finals):
+    def initial_state(self, memory, finals):
         kind = self.config["decoder"]["initial_state"]
+        if kind == "mean_bridge":
+            mean = sum(memory) / len(memory)
+            return [self.bridge(layer, mean, mean) for layer in range(self.size.layers)]
         return [getattr(self, f"initial_{kind}")(layer, finals) for layer in range(self.size.layers)]
 
     def initial_zero(self, layer, finals):
@@ -331,8 +361,15 @@ class ReferenceModel:
     def initial_backward_bridge(self, layer, finals):
         return self.bridge(layer, *finals[-1]["backward"])
 
+    def map(self, name, x):
+        """W x, normalised, or with a bias, or as it is."""
+        y = self[f"{name}.weight"] @ x
+        if is_normed(self.config)[1]:
+            return self.norm(f"{name}.", "", y)
+        return y + self.weights.get(f"{name}.bias", 0)
+
     def bridge(self, layer, h, c):
-        through = lambda name, x: (self[f"bridge.{layer}.{name}.weight"] @ x + self[f"bridge.{layer}.{name}.bias"]).tanh()
+        through = lambda name, x: self.map(f"bridge.{layer}.{name}", x).tanh()
         return through("hidden", h), through("cell", c) if self.config["cell"] == "lstm" else None
 
     def step(self, memory, summary, state, feed, last, t):
@@ -374,12 +411,12 @@ class ReferenceModel:
         state = previous if self.config["decoder"]["readout_state"] == "previous" else output
         if kind == "concat":
             return torch.cat([state, context])
-        x = self["readout.state.weight"] @ state
+        x = self.map("readout.state", state)
         if context is not None:
-            x = x + self["readout.context.weight"] @ context
+            x = x + self.map("readout.context", context)
         if kind == "attentional":
             return x.tanh()
-        x = x + self["readout.embedding.weight"] @ embedding + self["readout.bias"]
+        x = x + self.map("readout.embedding", embedding) + self.weights.get("readout.bias", 0)
         return x.tanh() if kind == "tanh" else x.reshape(-1, 2).max(dim=1).values
 
     # Attention
@@ -403,9 +440,7 @@ class ReferenceModel:
     def score(self, query, key):
         kind = self.config["attention"]["score"]
         if kind in ("additive", "concat"):
-            hidden = self["attention.query.weight"] @ query + self["attention.key.weight"] @ key
-            if self.config["attention"]["bias"]:
-                hidden = hidden + self["attention.query.bias"]
+            hidden = self.map("attention.query", query) + self.map("attention.key", key)
             return self["attention.score.weight"] @ hidden.tanh()
         if kind == "general":
             return query @ (self["attention.key.weight"] @ key)
@@ -417,23 +452,23 @@ class ReferenceModel:
         """The next (h, c); c means nothing for a GRU."""
         x = sum(self[f"{prefix}{name}.weight"] @ value for name, value in inputs.items())
         u = self[f"{prefix}hidden.weight"] @ state[0]
-        if self.config["layer_norm"]:
-            x, u = self.norm(prefix, "input", x), self.norm(prefix, "hidden", u)
+        if is_normed(self.config)[0]:
+            x, u = self.norm(prefix, "input_", x), self.norm(prefix, "hidden_", u)
         else:
             x = x + self[f"{prefix}input.bias"]
         return getattr(self, self.config["cell"])(prefix, state, x, u)
 
     def norm(self, prefix, name, x):
-        normal = (x - x.mean()) / torch.sqrt(((x - x.mean()) ** 2).mean() + 1e-5)
-        return normal * self[f"{prefix}{name}_norm.gain"] + self[f"{prefix}{name}_norm.bias"]
+        normal = (x - x.mean()) / torch.sqrt(((x - x.mean()) ** 2).mean() + self.config["norm_epsilon"])
+        return normal * self[f"{prefix}{name}norm.gain"] + self[f"{prefix}{name}norm.bias"]
 
     def lstm(self, prefix, state, x, u):
         i, f, g, o = (x + u).chunk(4)
         c = f.sigmoid() * state[1] + i.sigmoid() * g.tanh()
-        return o.sigmoid() * (self.norm(prefix, "cell", c) if self.config["layer_norm"] else c).tanh(), c
+        return o.sigmoid() * (self.norm(prefix, "cell_", c) if is_normed(self.config)[0] else c).tanh(), c
 
     def gru_reset_after(self, prefix, state, x, u):
-        if not self.config["layer_norm"]:
+        if not is_normed(self.config)[0]:
             u = u + self[f"{prefix}hidden.bias"]
         (xr, xz, xn), (ur, uz, un) = x.chunk(3), u.chunk(3)
         r, z = (xr + ur).sigmoid(), (xz + uz).sigmoid()
@@ -444,5 +479,5 @@ class ReferenceModel:
         (xr, xz, xn), (ur, uz) = x.chunk(3), u.chunk(2)
         r, z = (xr + ur).sigmoid(), (xz + uz).sigmoid()
         un = self[f"{prefix}candidate.weight"] @ (r * state[0])
-        n = (xn + (self.norm(prefix, "candidate", un) if self.config["layer_norm"] else un)).tanh()
+        n = (xn + (self.norm(prefix, "candidate_", un) if is_normed(self.config)[0] else un)).tanh()
         return (1 - z) * n + z * state[0], state[1]

@@ -115,8 +115,10 @@ class ReferenceTransformer:
 
     def waves(self, place):
         d = self.config["d_model"]
-        angles = [place / 10000 ** (2 * i / d) for i in range(d // 2)]
-        if self.config["positions"] == "sinusoidal_halves":
+        kind = self.config["positions"]
+        last = d / 2 - 1 if kind == "sinusoidal_tensor2tensor" else d / 2
+        angles = [place / 10000 ** (i / last) for i in range(d // 2)]
+        if kind != "sinusoidal":
             return [math.sin(angle) for angle in angles] + [math.cos(angle) for angle in angles]
         return [wave(angle) for angle in angles for wave in (math.sin, math.cos)]
 
@@ -132,14 +134,14 @@ class ReferenceTransformer:
         return self.norm(f"{stack}.norm", x) if self.config["norm_position"] == "pre" else x
 
     def around(self, name, x, part):
-        if self.config["norm_position"] == "pre":
+        if self.config["norm_position"] in ("pre", "pre_only"):
             return x + part(self.norm(f"{name}.norm", x))
         return self.norm(f"{name}.norm", x + part(x))
 
     def norm(self, name, x):
         if self.config["norm"] == "rms":
-            return F.rms_norm(x, x.shape[1:], self[f"{name}.gain"], eps=1e-6)
-        return F.layer_norm(x, x.shape[1:], self[f"{name}.gain"], self[f"{name}.bias"], eps=1e-5)
+            return F.rms_norm(x, x.shape[1:], self[f"{name}.gain"], eps=self.config.get("norm_epsilon", 1e-6))
+        return F.layer_norm(x, x.shape[1:], self[f"{name}.gain"], self[f"{name}.bias"], eps=self.config.get("norm_epsilon", 1e-5))
 
     def linear(self, name, x):
         return F.linear(x, self[f"{name}.weight"], self.weights.get(f"{name}.bias"))

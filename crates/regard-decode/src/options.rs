@@ -26,6 +26,8 @@ pub const MAX_TARGET_TOKENS: usize = 100_000;
 pub struct SearchOptions {
     /// Hypotheses that are kept at each step; 1 is greedy search.
     pub beam_size: usize,
+    /// What becomes of the place of a hypothesis that has ended.
+    pub beam_width: BeamWidth,
     /// Hypotheses that are returned, at most the beam size.
     pub n_best: usize,
     /// Where a translation is cut.
@@ -49,6 +51,15 @@ pub struct SearchOptions {
     pub allow_unk: bool,
     /// A search that takes longer ends with the best that it has. What it then returns depends on the machine.
     pub time_limit: Option<Duration>,
+}
+
+/// What becomes of the place in a beam that a hypothesis leaves when it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BeamWidth {
+    /// The next best path takes it.
+    Steady,
+    /// Nobody takes it: the beam is narrower from then on (Marian).
+    Narrowing,
 }
 
 /// The number of target tokens, the end symbol included, after which a translation is cut.
@@ -75,6 +86,7 @@ impl Default for SearchOptions {
     fn default() -> Self {
         Self {
             beam_size: 5,
+            beam_width: BeamWidth::Steady,
             n_best: 1,
             max_length: MaxLength::FromSource,
             min_length: 0,

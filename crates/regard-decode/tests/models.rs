@@ -34,7 +34,7 @@ fn options(model: &dyn Predictor) -> SearchOptions {
 #[test]
 fn forced_decoding_and_batches_agree_to_the_bit() {
     let recurrent = [Preset::Bahdanau, Preset::Luong, Preset::Cho, Preset::Sutskever];
-    for preset in recurrent.into_iter().chain([Preset::TransformerTiny]) {
+    for preset in recurrent.into_iter().chain([Preset::TransformerTiny, Preset::TransformerReader]) {
         let model = &*model(preset);
         let (single, two) = (Threads::single(), Threads::new(2));
         let options = options(model);
@@ -61,7 +61,7 @@ fn forced_decoding_and_batches_agree_to_the_bit() {
 #[test]
 fn lengths_that_differ_by_far_agree_to_the_bit() {
     let sentences = [words(0, 1), words(1, 2), words(300, 3)];
-    for preset in [Preset::Bahdanau, Preset::TransformerTiny] {
+    for preset in [Preset::Bahdanau, Preset::TransformerTiny, Preset::TransformerReader] {
         let model = &*model(preset);
         let (single, options) = (Threads::single(), options(model));
         let rows = Padded::from_sentences(sentences.iter().map(Vec::as_slice));

@@ -10,8 +10,8 @@ use std::time::Duration;
 use common::{FakeModel, table, target_row};
 use proptest::prelude::*;
 use regard_decode::{
-    Controls, DecodeError, Decoding, LengthPenalty, Look, MaxLength, SearchObserver, SearchOptions,
-    SearchStep,
+    BeamWidth, Controls, DecodeError, Decoding, LengthPenalty, Look, MaxLength, SearchObserver,
+    SearchOptions, SearchStep,
 };
 use regard_tensor::Threads;
 use regard_text::Padded;
@@ -235,4 +235,19 @@ fn nothing_in_nothing_out() {
     let none = Padded::default();
     assert_eq!(model.decoding(&Threads::single()).score(&none, &none, Some(Look::default())).unwrap(), []);
     assert_eq!(model.encoded.load(Relaxed), 0);
+}
+
+/// `4 6` is the best translation, and `4 5` begins better: a beam of two that has lost a place to the empty one keeps that.
+#[test]
+fn a_narrowing_beam_gives_no_place_away_again() {
+    let model = FakeModel::new(8, |_, prefix| match prefix {
+        [] => table(8, &[(EOS, 0.5), (4, 0.5)]),
+        [4] => table(8, &[(5, 0.6), (6, 0.4)]),
+        [4, 6] => table(8, &[(EOS, 1.0)]),
+        _ => table(8, &[(EOS, 0.1), (7, 0.1)]),
+    });
+    for (beam_width, tokens) in [(BeamWidth::Steady, vec![4, 6]), (BeamWidth::Narrowing, vec![])] {
+        let options = SearchOptions { beam_size: 2, beam_width, ..SearchOptions::default() };
+        assert_eq!(model.search(&[vec![4]], &options).unwrap()[0][0].tokens, tokens, "{beam_width:?}");
+    }
 }

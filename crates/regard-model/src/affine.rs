@@ -4,13 +4,15 @@ use regard_tensor::Var;
 use regard_tensor::ops;
 
 use crate::error::Result;
+use crate::layer_norm::LayerNorm;
 use crate::parameters::{Builder, ParameterId};
 use crate::pass::Pass;
 
-/// `x · Wᵀ + b`, or without b.
+/// `x · Wᵀ + b`, or without b, or normalised.
 pub(crate) struct Affine {
     weight: ParameterId,
     bias: Option<ParameterId>,
+    norm: Option<LayerNorm>,
 }
 
 impl Affine {
@@ -22,11 +24,29 @@ impl Affine {
 
     /// `NAME.weight` alone.
     pub(crate) fn without_bias(builder: &mut Builder, name: &str, output: usize, input: usize) -> Self {
-        Self { weight: builder.matrix(&format!("{name}.weight"), output, input, 1), bias: None }
+        let weight = builder.matrix(&format!("{name}.weight"), output, input, 1);
+        Self { weight, bias: None, norm: None }
+    }
+
+    /// `NAME.weight` and `NAME.norm.{gain,bias}`: layer normalisation of `x · Wᵀ`.
+    pub(crate) fn normed(
+        builder: &mut Builder,
+        name: &str,
+        output: usize,
+        input: usize,
+        epsilon: f64,
+    ) -> Self {
+        let without = Self::without_bias(builder, name, output, input);
+        let norm = LayerNorm::new(builder, &format!("{name}.norm"), output, 0..0, epsilon);
+        Self { norm: Some(norm), ..without }
     }
 
     pub(crate) fn apply(&self, pass: &Pass, x: &Var) -> Result<Var> {
         let bias = self.bias.map(|bias| pass.weight(bias));
-        Ok(ops::linear(pass.tape, x, pass.weight(self.weight), bias)?)
+        let y = ops::linear(pass.tape, x, pass.weight(self.weight), bias)?;
+        match &self.norm {
+            Some(norm) => norm.apply(pass, &y),
+            None => Ok(y),
+        }
     }
 }

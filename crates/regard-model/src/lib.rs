@@ -13,8 +13,10 @@ mod config;
 mod error;
 pub mod exchange;
 mod history;
+mod layer_norm;
 mod parameters;
 mod pass;
+mod reader;
 mod recurrent;
 mod rnn;
 mod seq2seq;
@@ -25,8 +27,9 @@ pub use attention::{AttentionHook, AttentionSite, HookCall, SiteKind, Temperatur
 pub use checkpoint::ModelInfo;
 pub use config::{
     Activation, AttentionConfig, Bidirectional, CellKind, ContextKind, ContextLayers, DecoderConfig,
-    EncoderConfig, InitialState, ModelConfig, Norm, NormPosition, Positions, Preset, Query, QueryLayer,
-    Readout, ReadoutState, RecurrentConfig, Score, StackConfig, TiedEmbeddings, TransformerConfig, Window,
+    EncoderConfig, InitialState, LayerNorm, ModelConfig, Norm, NormPosition, Positions, Preset, Query,
+    QueryLayer, ReaderConfig, Readout, ReadoutState, RecurrentConfig, Score, StackConfig, TiedEmbeddings,
+    TransformerConfig, Window,
 };
 pub use error::{ModelError, Result};
 pub use history::History;

@@ -9,7 +9,8 @@ use crate::config::RecurrentConfig;
 use crate::error::{ModelError, Result};
 use crate::parameters::{Builder, ParameterId, Parameters};
 use crate::pass::Pass;
-use crate::rnn::{Decoder, DecoderMemory, DecoderState, Encoder, Layout, ReadoutInput, StepInput};
+use crate::reader::Reader;
+use crate::rnn::{Decoder, DecoderMemory, DecoderState, Layout, ReadoutInput, StepInput};
 use crate::seq2seq::{
     LossOutput, Memory, Noise, Predictor, Row, Run, Seq2Seq, SiteAttention, State, StepOutput, Training,
 };
@@ -26,7 +27,7 @@ pub struct RecurrentModel {
 
 /// The layers, which know the places of their weights.
 struct Parts {
-    encoder: Encoder,
+    reader: Reader,
     decoder: Decoder,
     target_embedding: ParameterId,
     output: (ParameterId, ParameterId),
@@ -35,11 +36,11 @@ struct Parts {
 impl Parts {
     fn new(builder: &mut Builder, config: &RecurrentConfig, vocabularies: (usize, usize)) -> Self {
         let tables = WordTables::new(builder, config.tied_embeddings, vocabularies, config.embedding);
-        let encoder = Encoder::new(builder, config, tables.source);
+        let reader = Reader::new(builder, config, tables.source);
         let decoder = Decoder::new(builder, config);
         let output = tables.output(builder, config.readout_width());
         let output = (output, builder.vector("output.bias", vocabularies.1, 0..0));
-        Self { encoder, decoder, target_embedding: tables.target, output }
+        Self { reader, decoder, target_embedding: tables.target, output }
     }
 }
 
@@ -194,9 +195,10 @@ impl Predictor for RecurrentModel {
 
     fn encode(&self, run: &Run, source: &Padded) -> Result<Memory> {
         let weights = self.parameters.constants();
-        let pass = Pass::new(run.tape, &weights, None);
-        let encoded = self.parts.encoder.encode(&pass, source)?;
-        Ok(Layout::memory_to_list(self.parts.decoder.memory(&pass, &encoded, &source.lengths)?))
+        let pass = Pass::of_run(run, &weights);
+        let (encoded, attention) = self.parts.reader.encode(&pass, source)?;
+        let memory = self.parts.decoder.memory(&pass, &encoded, &source.lengths)?;
+        Ok(Memory { attention, ..Layout::memory_to_list(memory) })
     }
 
     fn start(&self, run: &Run, memory: &Memory, sentences: &[usize]) -> Result<State> {
@@ -242,7 +244,7 @@ impl Seq2Seq for RecurrentModel {
     fn loss(&self, training: &Training, batch: &Batch) -> Result<LossOutput> {
         let pass = Pass::new(training.tape, training.weights, training.noise.map(|noise| noise.key))
             .with_hook(training.hook);
-        let encoded = self.parts.encoder.encode(&pass, &batch.source)?;
+        let (encoded, _) = self.parts.reader.encode(&pass, &batch.source)?;
         let memory = self.parts.decoder.memory(&pass, &encoded, &batch.source.lengths)?;
         let vectors = match training.noise.filter(|noise| noise.sampling > 0.0) {
             Some(noise) => self.sampled(&pass, &memory, &batch.target, noise)?,

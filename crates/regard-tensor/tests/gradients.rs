@@ -43,8 +43,8 @@ fn activations() {
     check(&[&[3, 7]], |tape, x| ops::swish(tape, &x[0]));
     check(&[&[5, 14]], |tape, x| ops::maxout(tape, &x[0]));
     check(&[&[5, 13]], |tape, x| ops::log_softmax(tape, &x[0]));
-    check(&[&[5, 11], &[11], &[11]], |tape, x| ops::layer_norm(tape, &x[0], &x[1], &x[2]));
-    check(&[&[5, 11], &[11]], |tape, x| ops::rms_norm(tape, &x[0], &x[1]));
+    check(&[&[5, 11], &[11], &[11]], |tape, x| ops::layer_norm(tape, &x[0], &x[1], &x[2], 1e-5));
+    check(&[&[5, 11], &[11]], |tape, x| ops::rms_norm(tape, &x[0], &x[1], 1e-6));
     // Twice the same input: the second gradient is added to the first.
     check(&[&[3, 7]], |tape, x| ops::mul(tape, &ops::relu(tape, &x[0])?, &ops::gelu(tape, &x[0])?));
 }

@@ -96,8 +96,8 @@ fn arithmetic<T: Element>(tape: &Tape<T>, op: &str, arguments: &Value, x: &[Var<
         "sum" => ops::sum(tape, &x[0]),
         "maxout" => ops::maxout(tape, &x[0]),
         "log_softmax" => ops::log_softmax(tape, &x[0]),
-        "layer_norm" => ops::layer_norm(tape, &x[0], &x[1], &x[2]),
-        "rms_norm" => ops::rms_norm(tape, &x[0], &x[1]),
+        "layer_norm" => ops::layer_norm(tape, &x[0], &x[1], &x[2], 1e-5),
+        "rms_norm" => ops::rms_norm(tape, &x[0], &x[1], 1e-6),
         "rotary" => {
             let heads = arguments["heads"].as_u64().unwrap() as usize;
             ops::rotary(tape, &x[0], heads, &indices(&arguments["positions"]))

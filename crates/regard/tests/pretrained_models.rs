@@ -3,12 +3,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+#[path = "../examples/pretrained/foreign.rs"]
+mod foreign;
 #[path = "../examples/pretrained/g2p_en.rs"]
 mod g2p_en;
 #[path = "../examples/pretrained/netra.rs"]
 mod netra;
-#[path = "../examples/pretrained/npz.rs"]
-mod npz;
 
 use std::path::{Path, PathBuf};
 

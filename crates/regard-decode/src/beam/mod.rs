@@ -1,7 +1,7 @@
 //! The search of one sentence, a step at a time.
 //!
-//! At each step the `beam_size` best continuations of all living paths are taken by their raw sums. Those that end leave
-//! the beam for the finished list; the others live on. So a beam of one is greedy search, and no sentence knows of any
+//! At each step the `beam_size` best continuations of all living paths are taken by their raw sums; a narrowing beam takes
+//! one fewer for each path that has ended. Those that end leave the beam for the finished list; the others live on. So a beam of one is greedy search, and no sentence knows of any
 //! other.
 
 mod banks;
@@ -15,7 +15,7 @@ use regard_text::special_tokens::EOS;
 use crate::error::{DecodeError, Result};
 use crate::hypothesis::Hypothesis;
 use crate::observer::{Considered, Fate};
-use crate::options::SearchOptions;
+use crate::options::{BeamWidth, SearchOptions};
 use crate::path::Path;
 use crate::request::Request;
 use crate::rules::Rules;
@@ -35,8 +35,9 @@ pub(crate) struct Beam {
     fulfilled: Vec<Fulfilled>,
     rules: Rules,
     wishes: Wishes,
-    /// The paths that it holds.
+    /// The continuations that are taken at each step.
     width: usize,
+    narrows: bool,
     /// Source positions, the end symbol included.
     positions: usize,
     max_length: usize,
@@ -55,6 +56,7 @@ impl Beam {
             rules: Rules::new(options, request),
             wishes: Wishes::new(&request.include),
             width: options.beam_size,
+            narrows: options.beam_width == BeamWidth::Narrowing,
             positions,
             max_length: options.max_length.tokens(positions.saturating_sub(1)),
             finished: Finished::new(options.n_best, Scoring::new(options)),
@@ -91,6 +93,7 @@ impl Beam {
                 considered.push(candidate.considered(if ends { Fate::Ended } else { Fate::Lives }));
             }
             if ends {
+                self.width -= usize::from(self.narrows);
                 self.finished.add(path);
             } else {
                 living.push(path);

@@ -5,31 +5,35 @@ use regard_tensor::Var;
 use regard_tensor::ops;
 
 use super::Source;
-use crate::config::AttentionConfig;
+use crate::affine::Affine;
+use crate::config::RecurrentConfig;
 use crate::error::Result;
 use crate::parameters::{Builder, ParameterId};
 use crate::pass::Pass;
 
 pub(super) struct Additive {
-    query: ParameterId,
-    bias: Option<ParameterId>,
-    key: ParameterId,
+    query: Affine,
+    key: Affine,
     v: ParameterId,
 }
 
 impl Additive {
-    pub(super) fn new(builder: &mut Builder, query: usize, memory: usize, config: &AttentionConfig) -> Self {
-        let width = config.width;
+    pub(super) fn new(builder: &mut Builder, config: &RecurrentConfig) -> Self {
+        let width = config.attention.width;
+        let map = |builder: &mut Builder, name: &str, input: usize, bias: bool| match config.map_norm() {
+            Some(epsilon) => Affine::normed(builder, name, width, input, epsilon),
+            None if bias => Affine::new(builder, name, width, input),
+            None => Affine::without_bias(builder, name, width, input),
+        };
         Self {
-            query: builder.matrix("attention.query.weight", width, query, 1),
-            bias: config.bias.then(|| builder.vector("attention.query.bias", width, 0..0)),
-            key: builder.matrix("attention.key.weight", width, memory, 1),
+            query: map(builder, "attention.query", config.decoder.hidden, config.attention.bias),
+            key: map(builder, "attention.key", config.memory_width(), false),
             v: builder.row("attention.score.weight", width),
         }
     }
 
     pub(super) fn keys(&self, pass: &Pass, states: &Var) -> Result<Var> {
-        Ok(ops::linear(pass.tape, states, pass.weight(self.key), None)?)
+        self.key.apply(pass, states)
     }
 
     pub(super) fn scores(
@@ -39,8 +43,7 @@ impl Additive {
         source: Source,
         sentences: &[usize],
     ) -> Result<Var> {
-        let query =
-            ops::linear(pass.tape, query, pass.weight(self.query), self.bias.map(|bias| pass.weight(bias)))?;
+        let query = self.query.apply(pass, query)?;
         let v = pass.weight(self.v);
         Ok(ops::additive_scores(pass.tape, &query, source.keys, v, sentences, source.lengths)?)
     }

@@ -52,9 +52,7 @@ impl Attention {
         let (query, memory) = (config.decoder.hidden, config.memory_width());
         let attention = &config.attention;
         let scoring = match attention.score {
-            Score::Additive | Score::Concat => {
-                Scoring::Additive(additive::Additive::new(builder, query, memory, attention))
-            }
+            Score::Additive | Score::Concat => Scoring::Additive(additive::Additive::new(builder, config)),
             Score::Dot => Scoring::Dot(dot::Dot::plain(1.0)),
             Score::ScaledDot => Scoring::Dot(dot::Dot::plain(1.0 / (query as f32).sqrt())),
             Score::General => Scoring::Dot(dot::Dot::general(builder, query, memory)),

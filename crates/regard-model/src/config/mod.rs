@@ -1,14 +1,16 @@
 //! The configuration of a model: which family, and every piece of it a field.
 
 mod preset;
+mod reader;
 mod recurrent;
 mod recurrent_check;
 mod transformer;
 
 pub use preset::Preset;
+pub use reader::ReaderConfig;
 pub use recurrent::{
     AttentionConfig, Bidirectional, CellKind, ContextKind, ContextLayers, DecoderConfig, EncoderConfig,
-    InitialState, Query, QueryLayer, Readout, ReadoutState, RecurrentConfig, Score, Window,
+    InitialState, LayerNorm, Query, QueryLayer, Readout, ReadoutState, RecurrentConfig, Score, Window,
 };
 pub use transformer::{Activation, Norm, NormPosition, Positions, StackConfig, TransformerConfig};
 
@@ -29,6 +31,9 @@ pub enum ModelConfig {
     /// Attention alone (Vaswani et al. 2017).
     Transformer(TransformerConfig),
 }
+
+/// What layer normalisation adds to the variance where nothing else is said, as in `PyTorch`.
+const LAYER_NORM_EPSILON: f64 = 1e-5;
 
 /// The families by their names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -157,6 +162,16 @@ fn merge(value: &mut serde_json::Value, changes: &serde_json::Value) {
             }
         }
         (value, change) => *value = change.clone(),
+    }
+}
+
+/// Refuses what could not keep a row of equal values from a division by zero.
+fn check_epsilon(epsilon: Option<f64>) -> Result<()> {
+    match epsilon {
+        Some(epsilon) if !(epsilon > 0.0 && epsilon < 1.0) => {
+            Err(ModelError::Config(format!("norm_epsilon = {epsilon} must be above 0 and below 1")))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -18,6 +18,8 @@ pub enum Preset {
     Luong,
     /// Eight and eight LSTM layers, residual from the third, attention by the bottom layer's last output (Wu et al. 2016).
     Gnmt,
+    /// A Transformer's encoder of four layers, and a GRU that looks at what it has read (Chen et al. 2018): fast at writing.
+    TransformerReader,
     /// 4 + 4 Transformer layers of width 128 and 4 heads, for small corpora.
     TransformerTiny,
     /// 6 + 6 Transformer layers of width 512 and 8 heads (Vaswani et al. 2017, table 3, `base`).
@@ -26,12 +28,13 @@ pub enum Preset {
 
 impl Preset {
     /// All presets, in the order of their papers; the small Transformer before the large one.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Sutskever,
         Self::Cho,
         Self::Bahdanau,
         Self::Luong,
         Self::Gnmt,
+        Self::TransformerReader,
         Self::TransformerTiny,
         Self::TransformerBase,
     ];
@@ -45,6 +48,7 @@ impl Preset {
             Self::Bahdanau => ModelConfig::Recurrent(RecurrentConfig::bahdanau()),
             Self::Luong => ModelConfig::Recurrent(RecurrentConfig::luong()),
             Self::Gnmt => ModelConfig::Recurrent(RecurrentConfig::gnmt()),
+            Self::TransformerReader => ModelConfig::Recurrent(RecurrentConfig::transformer_reader()),
             Self::TransformerTiny => ModelConfig::Transformer(TransformerConfig::tiny()),
             Self::TransformerBase => ModelConfig::Transformer(TransformerConfig::base()),
         }

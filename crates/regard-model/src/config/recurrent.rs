@@ -1,8 +1,8 @@
 //! The configuration of a recurrent encoder-decoder: every piece a field.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
-use super::TiedEmbeddings;
+use super::{LAYER_NORM_EPSILON, ReaderConfig, TiedEmbeddings};
 
 /// A recurrent encoder-decoder. Fixed at training; stored in `config.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -10,14 +10,20 @@ use super::TiedEmbeddings;
 pub struct RecurrentConfig {
     /// The recurrent cell of encoder and decoder.
     pub cell: CellKind,
-    /// Layer normalisation inside the cell (Ba et al. 2016).
-    pub layer_norm: bool,
+    /// Where layer normalisation stands (Ba et al. 2016).
+    pub layer_norm: LayerNorm,
+    /// What it adds to the variance; 1e-5 where it is not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub norm_epsilon: Option<f64>,
     /// The width of word embeddings, on both sides.
     pub embedding: usize,
     /// Which embeddings share their weights.
     pub tied_embeddings: TiedEmbeddings,
     /// The reader.
     pub encoder: EncoderConfig,
+    /// A Transformer that reads in its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reader: Option<ReaderConfig>,
     /// The writer.
     pub decoder: DecoderConfig,
     /// Layers from this one on (counted from 1) add their input to their output; 0 for none.
@@ -46,6 +52,35 @@ pub enum CellKind {
     GruResetBefore,
 }
 
+/// Where layer normalisation stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LayerNorm {
+    /// Nowhere; `false` in older files.
+    None,
+    /// Inside the cells; `true` in older files.
+    Cells,
+    /// There and on the maps of additive attention, of the first state and of the readout, one for each input (Marian's
+    /// `--layer-normalization`). Its own bias takes the place of theirs.
+    Everywhere,
+}
+
+impl<'de> Deserialize<'de> for LayerNorm {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = serde_json::Value::deserialize(deserializer)?;
+        match (value.as_bool(), value.as_str()) {
+            (Some(false), _) | (_, Some("none")) => Ok(Self::None),
+            (Some(true), _) | (_, Some("cells")) => Ok(Self::Cells),
+            (_, Some("everywhere")) => Ok(Self::Everywhere),
+            _ => {
+                let message =
+                    format!("layer_norm = {value}; it may be \"none\", \"cells\" or \"everywhere\"");
+                Err(serde::de::Error::custom(message))
+            }
+        }
+    }
+}
+
 /// The reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -68,8 +103,10 @@ pub enum Bidirectional {
     None,
     /// The lowest one (GNMT).
     Bottom,
-    /// All.
+    /// All, each reading both directions of the one below.
     All,
+    /// All, in two stacks, one for each direction, whose tops stand side by side (Marian's `--enc-type bidirectional`).
+    Stacks,
 }
 
 /// The writer.
@@ -106,6 +143,8 @@ pub enum InitialState {
     Bridge,
     /// tanh of a learned map of the state in which the top layer's backward reader ends (Bahdanau et al. 2015).
     BackwardBridge,
+    /// tanh of a learned map of the mean of the top layer's states (Nematus, Marian).
+    MeanBridge,
 }
 
 /// Which decoder layers get the context as an input.
@@ -230,7 +269,10 @@ impl RecurrentConfig {
     /// The width of the top encoder layer's output, which is what attention reads.
     #[must_use]
     pub fn memory_width(&self) -> usize {
-        self.encoder.width(self.encoder.layers.saturating_sub(1))
+        match self.reader {
+            Some(_) => self.embedding,
+            None => self.encoder.width(self.encoder.layers.saturating_sub(1)),
+        }
     }
 
     /// The width of the vector that goes into the output layer.
@@ -244,6 +286,22 @@ impl RecurrentConfig {
     }
 }
 
+/// What its normalisations add to the variance, where they are there.
+impl RecurrentConfig {
+    /// Inside the cells.
+    #[must_use]
+    pub fn cell_norm(&self) -> Option<f64> {
+        let epsilon = self.norm_epsilon.unwrap_or(LAYER_NORM_EPSILON);
+        (self.layer_norm != LayerNorm::None).then_some(epsilon)
+    }
+
+    /// On the maps outside of them.
+    #[must_use]
+    pub fn map_norm(&self) -> Option<f64> {
+        self.cell_norm().filter(|_| self.layer_norm == LayerNorm::Everywhere)
+    }
+}
+
 impl EncoderConfig {
     /// Whether a layer reads in both directions.
     #[must_use]
@@ -251,7 +309,7 @@ impl EncoderConfig {
         match self.bidirectional {
             Bidirectional::None => false,
             Bidirectional::Bottom => layer == 0,
-            Bidirectional::All => true,
+            Bidirectional::All | Bidirectional::Stacks => true,
         }
     }
 
@@ -259,6 +317,16 @@ impl EncoderConfig {
     #[must_use]
     pub fn width(&self, layer: usize) -> usize {
         if self.is_bidirectional(layer) { 2 * self.hidden } else { self.hidden }
+    }
+
+    /// The width of what each direction of a layer reads, where words are `embedding` wide.
+    #[must_use]
+    pub fn input_width(&self, layer: usize, embedding: usize) -> usize {
+        match layer.checked_sub(1) {
+            None => embedding,
+            Some(_) if self.bidirectional == Bidirectional::Stacks => self.hidden,
+            Some(below) => self.width(below),
+        }
     }
 }
 
@@ -269,9 +337,11 @@ impl RecurrentConfig {
     pub fn bahdanau() -> Self {
         Self {
             cell: CellKind::GruResetBefore,
-            layer_norm: false,
+            layer_norm: LayerNorm::None,
+            norm_epsilon: None,
             embedding: 256,
             tied_embeddings: TiedEmbeddings::None,
+            reader: None,
             encoder: EncoderConfig {
                 layers: 1,
                 hidden: 256,
@@ -366,6 +436,24 @@ impl RecurrentConfig {
                 ..base.decoder
             },
             attention: AttentionConfig { score: Score::General, query: Query::Current, ..base.attention },
+            ..base
+        }
+    }
+
+    /// A Transformer's encoder of four layers and a GRU of one, which asks by its intermediate state (Chen et al. 2018).
+    #[must_use]
+    pub fn transformer_reader() -> Self {
+        let base = Self::bahdanau();
+        Self {
+            cell: CellKind::GruResetAfter,
+            reader: Some(ReaderConfig::default()),
+            decoder: DecoderConfig {
+                initial_state: InitialState::MeanBridge,
+                readout: Readout::Tanh,
+                readout_state: ReadoutState::Current,
+                ..base.decoder
+            },
+            attention: AttentionConfig { query: Query::Intermediate, ..base.attention },
             ..base
         }
     }

@@ -1,8 +1,8 @@
 //! What a recurrent configuration must not ask for.
 
 use super::{
-    CellKind, ContextKind, ContextLayers, InitialState, Query, QueryLayer, Readout, RecurrentConfig, Score,
-    TiedEmbeddings, require,
+    Bidirectional, CellKind, ContextKind, ContextLayers, InitialState, Query, QueryLayer, Readout,
+    RecurrentConfig, Score, TiedEmbeddings, check_epsilon, require,
 };
 use crate::error::Result;
 
@@ -13,7 +13,11 @@ impl RecurrentConfig {
     /// With the field that is wrong and what it may be.
     pub fn check(&self) -> Result<()> {
         self.check_sizes()?;
-        self.check_initial_state()?;
+        check_epsilon(self.norm_epsilon)?;
+        match self.reader {
+            Some(_) => self.check_reader()?,
+            None => self.check_initial_state()?,
+        }
         self.check_residual()?;
         self.check_readout()?;
         self.check_attention()
@@ -75,7 +79,7 @@ impl RecurrentConfig {
                 "decoder.initial_state = \"backward_bridge\" needs a bidirectional top encoder layer; use \"bridge\""
                     .to_owned()
             }),
-            InitialState::Zero | InitialState::Bridge => Ok(()),
+            InitialState::Zero | InitialState::Bridge | InitialState::MeanBridge => Ok(()),
         }
     }
 
@@ -83,9 +87,13 @@ impl RecurrentConfig {
         if self.residual_from == 0 {
             return Ok(());
         }
-        for layer in self.residual_from - 1..self.encoder.layers {
-            let input = if layer == 0 { self.embedding } else { self.encoder.width(layer - 1) };
-            let output = self.encoder.width(layer);
+        let recurrent = if self.reader.is_none() { self.encoder.layers } else { 0 };
+        for layer in self.residual_from - 1..recurrent {
+            let input = self.encoder.input_width(layer, self.embedding);
+            let output = match self.encoder.bidirectional {
+                Bidirectional::Stacks => self.encoder.hidden,
+                _ => self.encoder.width(layer),
+            };
             require(input == output, || {
                 format!("residual_from: encoder layer {} has {input} inputs and {output} outputs", layer + 1)
             })?;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{TiedEmbeddings, require};
+use super::{LAYER_NORM_EPSILON, TiedEmbeddings, check_epsilon, require};
 use crate::error::Result;
 
 /// A Transformer encoder-decoder (Vaswani et al. 2017).
@@ -23,6 +23,9 @@ pub struct TransformerConfig {
     pub max_positions: usize,
     /// The normalisation.
     pub norm: Norm,
+    /// What it adds to the variance or the mean of squares; where it is not said 1e-5, or 1e-6 with `rms`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub norm_epsilon: Option<f64>,
     /// Where it stands.
     pub norm_position: NormPosition,
     /// The function of the feed-forward layers.
@@ -61,6 +64,9 @@ pub enum Positions {
     Sinusoidal,
     /// The same numbers, all sines before all cosines (`MarianMTModel` of Hugging Face).
     SinusoidalHalves,
+    /// Sines and cosines of 10000^(−i/(d/2 − 1)) · p, all sines before all cosines: the slowest frequency is 1/10000 itself
+    /// (tensor2tensor, Marian).
+    SinusoidalTensor2tensor,
     /// A learned vector for each place is added to the embedding.
     Learned,
     /// Queries and keys of self-attention are turned by the place (Su et al. 2021).
@@ -83,6 +89,8 @@ pub enum Norm {
 pub enum NormPosition {
     /// Before each part of a layer, within the way around it, and once more after the last layer.
     Pre,
+    /// Before each part of a layer, and nowhere else (Marian's `--transformer-preprocess n`).
+    PreOnly,
     /// After each part and the way around it (Vaswani et al. 2017).
     Post,
 }
@@ -111,6 +119,7 @@ impl TransformerConfig {
             positions: Positions::Sinusoidal,
             max_positions: 1024,
             norm: Norm::Layer,
+            norm_epsilon: None,
             norm_position: NormPosition::Post,
             activation: Activation::Relu,
             gated: false,
@@ -167,11 +176,28 @@ impl TransformerConfig {
                 )
             })?;
         }
-        let waves = matches!(self.positions, Positions::Sinusoidal | Positions::SinusoidalHalves);
-        require(!waves || self.d_model.is_multiple_of(2), || {
-            format!("positions = \"sinusoidal\" needs an even d_model, found {}", self.d_model)
+        let least = match self.positions {
+            Positions::Sinusoidal | Positions::SinusoidalHalves => 2,
+            Positions::SinusoidalTensor2tensor => 4,
+            Positions::Learned | Positions::Rotary => 0,
+        };
+        require(least == 0 || (self.d_model.is_multiple_of(2) && self.d_model >= least), || {
+            format!(
+                "positions = \"sinusoidal\" needs an even d_model of at least {least}, found {}",
+                self.d_model
+            )
         })?;
+        check_epsilon(self.norm_epsilon)?;
         self.check_rates()
+    }
+
+    /// What the normalisation adds to the variance or the mean of squares.
+    #[must_use]
+    pub fn epsilon(&self) -> f64 {
+        self.norm_epsilon.unwrap_or(match self.norm {
+            Norm::Layer => LAYER_NORM_EPSILON,
+            Norm::Rms => 1e-6,
+        })
     }
 
     fn check_rates(&self) -> Result<()> {

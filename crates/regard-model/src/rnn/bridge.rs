@@ -1,12 +1,13 @@
 //! Where the decoder's first state comes from.
 
-use regard_tensor::Var;
 use regard_tensor::ops;
+use regard_tensor::{Tensor, Var};
 
 use super::{Cell, CellState, Encoded};
+use crate::affine::Affine;
 use crate::config::{CellKind, InitialState, RecurrentConfig};
 use crate::error::Result;
-use crate::parameters::{Builder, ParameterId};
+use crate::parameters::Builder;
 use crate::pass::Pass;
 
 /// The first state of each decoder layer from the encoder's last ones.
@@ -18,15 +19,15 @@ pub(crate) struct Bridge {
 
 /// A learned map of the encoder's last state for one decoder layer.
 struct Map {
-    h: (ParameterId, ParameterId),
-    c: Option<(ParameterId, ParameterId)>,
+    h: Affine,
+    c: Option<Affine>,
 }
 
 impl Bridge {
     pub(crate) fn new(builder: &mut Builder, config: &RecurrentConfig) -> Self {
         let kind = config.decoder.initial_state;
         let input = match kind {
-            InitialState::Bridge => config.memory_width(),
+            InitialState::Bridge | InitialState::MeanBridge => config.memory_width(),
             InitialState::BackwardBridge => config.encoder.hidden,
             InitialState::Zero | InitialState::Last => 0,
         };
@@ -34,17 +35,30 @@ impl Bridge {
         let maps = (0..layers).map(|layer| {
             let mut map = |part: &str| {
                 let name = format!("bridge.{layer}.{part}");
-                let weight = builder.matrix(&format!("{name}.weight"), config.decoder.hidden, input, 1);
-                (weight, builder.vector(&format!("{name}.bias"), config.decoder.hidden, 0..0))
+                match config.map_norm() {
+                    Some(epsilon) => Affine::normed(builder, &name, config.decoder.hidden, input, epsilon),
+                    None => Affine::new(builder, &name, config.decoder.hidden, input),
+                }
             };
             Map { h: map("hidden"), c: (config.cell == CellKind::Lstm).then(|| map("cell")) }
         });
         Self { kind, hidden: config.decoder.hidden, maps: maps.collect() }
     }
 
-    pub(crate) fn initial(&self, pass: &Pass, encoded: &Encoded, cells: &[Cell]) -> Result<Vec<CellState>> {
+    /// The first states, one row for each sentence of so many positions.
+    pub(crate) fn initial(
+        &self,
+        pass: &Pass,
+        encoded: &Encoded,
+        lengths: &[usize],
+        cells: &[Cell],
+    ) -> Result<Vec<CellState>> {
         let rows = encoded.states.shape().first();
         match (self.kind, encoded.finals.last()) {
+            (InitialState::MeanBridge, _) => {
+                let mean = mean(pass, &encoded.states, lengths)?;
+                self.mapped(pass, &CellState { c: Some(mean.clone()), h: mean })
+            }
             (InitialState::Zero, _) | (_, None) => {
                 Ok(cells.iter().map(|cell| cell.zero_state(rows)).collect())
             }
@@ -69,19 +83,31 @@ impl Bridge {
     }
 
     fn mapped(&self, pass: &Pass, last: &CellState) -> Result<Vec<CellState>> {
-        let apply = |x: &Var, (weight, bias): (ParameterId, ParameterId)| -> Result<Var> {
-            let y = ops::linear(pass.tape, x, pass.weight(weight), Some(pass.weight(bias)))?;
-            Ok(ops::tanh(pass.tape, &y)?)
-        };
+        let apply =
+            |x: &Var, map: &Affine| -> Result<Var> { Ok(ops::tanh(pass.tape, &map.apply(pass, x)?)?) };
         let state = |map: &Map| {
-            let c = match (&last.c, map.c) {
+            let c = match (&last.c, &map.c) {
                 (Some(c), Some(map)) => Some(apply(c, map)?),
                 _ => None,
             };
-            Ok(CellState { h: apply(&last.h, map.h)?, c })
+            Ok(CellState { h: apply(&last.h, &map.h)?, c })
         };
         self.maps.iter().map(state).collect()
     }
+}
+
+/// The mean of the states `[sentences, positions, width]` of each sentence.
+fn mean(pass: &Pass, states: &Var, lengths: &[usize]) -> Result<Var> {
+    let positions = states.shape().sizes().get(1).copied().unwrap_or_default();
+    let weights = Tensor::build([lengths.len(), positions], |weights| {
+        for (row, &length) in weights.chunks_exact_mut(positions.max(1)).zip(lengths) {
+            for (position, weight) in row.iter_mut().enumerate() {
+                *weight = if position < length { 1.0 / length as f32 } else { 0.0 };
+            }
+        }
+    });
+    let sentences: Vec<usize> = (0..lengths.len()).collect();
+    Ok(ops::weighted_sum(pass.tape, &Var::constant(weights), states, &sentences, lengths)?)
 }
 
 /// The last states of both readers side by side.

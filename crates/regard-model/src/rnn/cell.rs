@@ -5,6 +5,7 @@ use regard_tensor::ops::{self, DropoutMask};
 
 use crate::config::CellKind;
 use crate::error::Result;
+use crate::layer_norm::LayerNorm;
 use crate::parameters::{Builder, ParameterId};
 use crate::pass::Pass;
 
@@ -23,13 +24,7 @@ pub(crate) struct Cell {
 /// What brings the products into range: plain biases, or layer normalisation with its own.
 enum Scale {
     Bias { input: ParameterId, hidden: Option<ParameterId> },
-    Norm { input: Norm, hidden: Norm, inner: Option<Norm> },
-}
-
-#[derive(Clone, Copy)]
-struct Norm {
-    gain: ParameterId,
-    bias: ParameterId,
+    Norm { input: LayerNorm, hidden: LayerNorm, inner: Option<LayerNorm> },
 }
 
 /// The state of a cell: `h`, and `c` in an LSTM, each `[rows, width]`.
@@ -62,7 +57,7 @@ impl Cell {
         builder: &mut Builder,
         name: &str,
         kind: CellKind,
-        layer_norm: bool,
+        norm: Option<f64>,
         widths: &CellWidths,
     ) -> Self {
         let (gates, width) = (kind.gates(), widths.hidden);
@@ -79,10 +74,9 @@ impl Cell {
         let candidate = before.then(|| builder.matrix(&format!("{name}.candidate.weight"), width, width, 1));
         // An LSTM starts by remembering: the bias of its forget gate is 1 (Jozefowicz et al. 2015).
         let ones = if kind == CellKind::Lstm { width..2 * width } else { 0..0 };
-        let scale = if layer_norm {
-            let mut norm = |part: &str, size: usize, ones| Norm {
-                gain: builder.vector(&format!("{name}.{part}.gain"), size, 0..size),
-                bias: builder.vector(&format!("{name}.{part}.bias"), size, ones),
+        let scale = if let Some(epsilon) = norm {
+            let mut norm = |part: &str, size: usize, ones| {
+                LayerNorm::new(builder, &format!("{name}.{part}"), size, ones, epsilon)
             };
             Scale::Norm {
                 input: norm("input_norm", rows, ones),
@@ -146,12 +140,12 @@ impl Cell {
             let (h, c) = ops::lstm_cell(tape, &gates, c)?;
             return Ok(CellState { h, c: Some(c) });
         };
-        let recurrent = normalised(pass, &ops::linear(tape, h, pass.weight(self.hidden), None)?, *hidden)?;
+        let recurrent = hidden.apply(pass, &ops::linear(tape, h, pass.weight(self.hidden), None)?)?;
         let gates = ops::add(tape, &self.normalised_inputs(pass, inputs)?, &recurrent)?;
         let (h, c) = ops::lstm_cell(tape, &gates, c)?;
         let Some(inner) = inner else { return Ok(CellState { h, c: Some(c) }) };
         let output = ops::sigmoid(tape, &ops::slice_last(tape, &gates, 3 * self.width..4 * self.width)?)?;
-        let h = ops::mul(tape, &output, &ops::tanh(tape, &normalised(pass, &c, *inner)?)?)?;
+        let h = ops::mul(tape, &output, &ops::tanh(tape, &inner.apply(pass, &c)?)?)?;
         Ok(CellState { h, c: Some(c) })
     }
 
@@ -164,7 +158,7 @@ impl Cell {
             }
             Scale::Norm { hidden, .. } => {
                 let h_gates = ops::linear(pass.tape, h, pass.weight(self.hidden), None)?;
-                (self.normalised_inputs(pass, inputs)?, normalised(pass, &h_gates, *hidden)?)
+                (self.normalised_inputs(pass, inputs)?, hidden.apply(pass, &h_gates)?)
             }
         };
         Ok(CellState { h: ops::gru_cell(pass.tape, &x_gates, &h_gates, kept)?, c: None })
@@ -179,7 +173,7 @@ impl Cell {
             }
             Scale::Norm { hidden, inner, .. } => {
                 let recurrent = ops::linear(tape, h, pass.weight(self.hidden), None)?;
-                (self.normalised_inputs(pass, inputs)?, normalised(pass, &recurrent, *hidden)?, *inner)
+                (self.normalised_inputs(pass, inputs)?, hidden.apply(pass, &recurrent)?, *inner)
             }
         };
         let gates = ops::add(tape, &ops::slice_last(tape, &x, 0..2 * width)?, &recurrent)?;
@@ -191,7 +185,7 @@ impl Cell {
         let candidate = self.candidate.map_or(Ok(reset.clone()), |weight| match inner {
             Some(norm) => {
                 let product = ops::linear(tape, &reset, pass.weight(weight), None)?;
-                Ok::<_, crate::ModelError>(ops::add(tape, &x_n, &normalised(pass, &product, norm)?)?)
+                Ok::<_, crate::ModelError>(ops::add(tape, &x_n, &norm.apply(pass, &product)?)?)
             }
             None => Ok(ops::linear_sum(tape, &[(&reset, pass.weight(weight))], None, Some(&x_n))?),
         })?;
@@ -215,15 +209,11 @@ impl Cell {
 
     fn normalised_inputs(&self, pass: &Pass, inputs: &CellInputs) -> Result<Var> {
         let sum = self.input_sum(pass, inputs, None)?;
-        match self.scale {
-            Scale::Norm { input, .. } => normalised(pass, &sum, input),
+        match &self.scale {
+            Scale::Norm { input, .. } => input.apply(pass, &sum),
             Scale::Bias { .. } => Ok(sum),
         }
     }
-}
-
-fn normalised(pass: &Pass, x: &Var, norm: Norm) -> Result<Var> {
-    Ok(ops::layer_norm(pass.tape, x, pass.weight(norm.gain), pass.weight(norm.bias))?)
 }
 
 impl CellState {

@@ -81,7 +81,7 @@ impl Decoder {
             (ContextKind::Attention, Query::Intermediate) => 1,
         };
         let cell = |builder: &mut Builder, name: &str, widths: &CellWidths| {
-            Cell::new(builder, name, config.cell, config.layer_norm, widths)
+            Cell::new(builder, name, config.cell, config.cell_norm(), widths)
         };
         let memory = config.memory_width();
         let layers = (0..decoder.layers).map(|layer| {
@@ -146,7 +146,7 @@ impl Decoder {
             (ContextKind::EveryStep, Some(top)) => Some(both_directions(pass, top)?.h),
             _ => None,
         };
-        let initial = self.bridge.initial(pass, encoded, &self.layers)?;
+        let initial = self.bridge.initial(pass, encoded, lengths, &self.layers)?;
         Ok(DecoderMemory { states: encoded.states.clone(), keys, fixed, initial, lengths: lengths.to_vec() })
     }
 

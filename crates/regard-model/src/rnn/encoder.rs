@@ -5,7 +5,7 @@ use regard_tensor::ops;
 use regard_text::{Padded, special_tokens};
 
 use super::{Cell, CellInputs, CellState, CellWidths};
-use crate::config::RecurrentConfig;
+use crate::config::{Bidirectional, RecurrentConfig};
 use crate::error::Result;
 use crate::parameters::{Builder, ParameterId};
 use crate::pass::Pass;
@@ -13,6 +13,8 @@ use crate::pass::Pass;
 pub(crate) struct Encoder {
     embedding: ParameterId,
     layers: Vec<Layer>,
+    /// Each direction reads what it has read itself in the layer below.
+    apart: bool,
     reverse: bool,
     dropout: f64,
     recurrent_dropout: f64,
@@ -36,11 +38,11 @@ pub(crate) struct Encoded {
 impl Encoder {
     pub(crate) fn new(builder: &mut Builder, config: &RecurrentConfig, embedding: ParameterId) -> Self {
         let layers = (0..config.encoder.layers).map(|layer| {
-            let input = if layer == 0 { config.embedding } else { config.encoder.width(layer - 1) };
+            let input = config.encoder.input_width(layer, config.embedding);
             let widths = CellWidths { input, context: 0, feed: 0, hidden: config.encoder.hidden };
             let mut cell = |direction: &str| {
                 let name = format!("encoder.{layer}.{direction}");
-                Cell::new(builder, &name, config.cell, config.layer_norm, &widths)
+                Cell::new(builder, &name, config.cell, config.cell_norm(), &widths)
             };
             Layer {
                 forward: cell("forward"),
@@ -51,6 +53,7 @@ impl Encoder {
         Self {
             embedding,
             layers: layers.collect(),
+            apart: config.encoder.bidirectional == Bidirectional::Stacks,
             reverse: config.encoder.reverse_source,
             dropout: config.dropout,
             recurrent_dropout: config.recurrent_dropout,
@@ -68,26 +71,60 @@ impl Encoder {
             .collect();
         let x = ops::embedding(pass.tape, pass.weight(self.embedding), &ids)?;
         let x = pass.dropout(&pass.word_dropout(&x, self.word_dropout)?, self.dropout)?;
-        let mut x = ops::reshape(pass.tape, &x, [width, rows, x.shape().last()])?;
+        let x = ops::reshape(pass.tape, &x, [width, rows, x.shape().last()])?;
+        let mut flow = if self.apart { Flow::Apart(x.clone(), x) } else { Flow::Joined(x) };
         let mut finals = Vec::with_capacity(self.layers.len());
         for (index, layer) in self.layers.iter().enumerate() {
             // What goes around the cell keeps every element.
-            let input = if index == 0 { x.clone() } else { pass.dropout(&x, self.dropout)? };
-            let mask = || pass.mask(self.recurrent_dropout);
-            let (forward, forward_final) =
-                read(pass, &layer.forward, &input, &source.lengths, Reading::Forward(mask()))?;
-            let mut output = forward;
-            let mut backward_final = None;
-            if let Some(cell) = &layer.backward {
-                let (backward, last) = read(pass, cell, &input, &source.lengths, Reading::Backward(mask()))?;
-                output = ops::concat(pass.tape, &[&output, &backward])?;
-                backward_final = Some(last);
-            }
-            x = if layer.residual { ops::add(pass.tape, &output, &x)? } else { output };
-            finals.push((forward_final, backward_final));
+            let dropout = if index == 0 { 0.0 } else { self.dropout };
+            let ends;
+            (flow, ends) = self.layer(pass, layer, flow, &source.lengths, dropout)?;
+            finals.push(ends);
         }
+        let x = match flow {
+            Flow::Joined(x) => x,
+            Flow::Apart(forward, backward) => ops::concat(pass.tape, &[&forward, &backward])?,
+        };
         Ok(Encoded { states: batch_major(pass, &x, &order)?, finals })
     }
+
+    /// One layer: what it leaves, and where it ended.
+    fn layer(
+        &self,
+        pass: &Pass,
+        layer: &Layer,
+        flow: Flow,
+        lengths: &[usize],
+        dropout: f64,
+    ) -> Result<(Flow, (CellState, Option<CellState>))> {
+        let mask = || pass.mask(self.recurrent_dropout);
+        let around = |y: Var, x: &Var| if layer.residual { ops::add(pass.tape, &y, x) } else { Ok(y) };
+        match (flow, &layer.backward) {
+            (Flow::Apart(x, z), Some(cell)) => {
+                let input = pass.dropout(&x, dropout)?;
+                let (forward, end) = read(pass, &layer.forward, &input, lengths, Reading::Forward(mask()))?;
+                let input = pass.dropout(&z, dropout)?;
+                let (backward, last) = read(pass, cell, &input, lengths, Reading::Backward(mask()))?;
+                Ok((Flow::Apart(around(forward, &x)?, around(backward, &z)?), (end, Some(last))))
+            }
+            (Flow::Joined(x) | Flow::Apart(x, _), backward) => {
+                let input = pass.dropout(&x, dropout)?;
+                let (forward, end) = read(pass, &layer.forward, &input, lengths, Reading::Forward(mask()))?;
+                let Some(cell) = backward else {
+                    return Ok((Flow::Joined(around(forward, &x)?), (end, None)));
+                };
+                let (backward, last) = read(pass, cell, &input, lengths, Reading::Backward(mask()))?;
+                let output = ops::concat(pass.tape, &[&forward, &backward])?;
+                Ok((Flow::Joined(around(output, &x)?), (end, Some(last))))
+            }
+        }
+    }
+}
+
+/// What goes from layer to layer, `[time, rows, width]`: one sequence, or one for each direction.
+enum Flow {
+    Joined(Var),
+    Apart(Var, Var),
 }
 
 /// For each row: at which place of the sentence the reader is at each time. Padding is read where it stands.

@@ -5,16 +5,23 @@ use regard_tensor::ops;
 
 use crate::config::{ContextKind, Readout as ReadoutKind, RecurrentConfig};
 use crate::error::Result;
+use crate::layer_norm::LayerNorm;
 use crate::parameters::{Builder, ParameterId};
 use crate::pass::Pass;
 
 /// A map of state, last word and context to the readout vector.
 pub(crate) struct Readout {
     kind: ReadoutKind,
-    state: Option<ParameterId>,
-    embedding: Option<ParameterId>,
-    context: Option<ParameterId>,
+    state: Option<Part>,
+    embedding: Option<Part>,
+    context: Option<Part>,
     bias: Option<ParameterId>,
+}
+
+/// What is done with one of its inputs.
+struct Part {
+    weight: ParameterId,
+    norm: Option<LayerNorm>,
 }
 
 /// What a readout sees: rows of one step, or of all steps at once.
@@ -48,7 +55,13 @@ impl Readout {
         let rows = if kind == ReadoutKind::Maxout { 2 * width } else { width };
         let deep = matches!(kind, ReadoutKind::Tanh | ReadoutKind::Maxout);
         let mut map = |part: &str, size: usize, wanted: bool| {
-            wanted.then(|| builder.matrix(&format!("readout.{part}.weight"), rows, size, 1))
+            let name = format!("readout.{part}");
+            wanted.then(|| Part {
+                weight: builder.matrix(&format!("{name}.weight"), rows, size, 1),
+                norm: config
+                    .map_norm()
+                    .map(|epsilon| LayerNorm::new(builder, &format!("{name}.norm"), rows, 0..0, epsilon)),
+            })
         };
         let learned = !matches!(kind, ReadoutKind::Linear | ReadoutKind::Concat);
         Self {
@@ -56,7 +69,7 @@ impl Readout {
             state: map("state", config.decoder.hidden, learned),
             embedding: map("embedding", config.embedding, deep),
             context: map("context", config.memory_width(), learned && config.context != ContextKind::Once),
-            bias: deep.then(|| builder.vector("readout.bias", rows, 0..0)),
+            bias: (deep && config.map_norm().is_none()).then(|| builder.vector("readout.bias", rows, 0..0)),
         }
     }
 
@@ -70,13 +83,29 @@ impl Readout {
 
     fn mapped(&self, pass: &Pass, input: &ReadoutInput) -> Result<Var> {
         let parts = [
-            (Some(&input.state), self.state),
-            (Some(&input.embedding), self.embedding),
-            (input.context.as_ref(), self.context),
+            (Some(&input.state), &self.state),
+            (Some(&input.embedding), &self.embedding),
+            (input.context.as_ref(), &self.context),
         ];
-        let terms: Vec<_> =
-            parts.into_iter().filter_map(|(x, weight)| Some((x?, pass.weight(weight?)))).collect();
-        let sum = ops::linear_sum(pass.tape, &terms, self.bias.map(|bias| pass.weight(bias)), None)?;
+        // The sum of the normalised products, and what is summed without a normalisation.
+        let (mut normed, mut terms) = (None, Vec::new());
+        for (x, part) in parts {
+            let (Some(x), Some(part)) = (x, part) else { continue };
+            let weight = pass.weight(part.weight);
+            let Some(norm) = &part.norm else {
+                terms.push((x, weight));
+                continue;
+            };
+            let y = norm.apply(pass, &ops::linear(pass.tape, x, weight, None)?)?;
+            normed = Some(match normed {
+                Some(sum) => ops::add(pass.tape, &sum, &y)?,
+                None => y,
+            });
+        }
+        let sum = match normed {
+            Some(sum) => sum,
+            None => ops::linear_sum(pass.tape, &terms, self.bias.map(|bias| pass.weight(bias)), None)?,
+        };
         Ok(match self.kind {
             ReadoutKind::Maxout => ops::maxout(pass.tape, &sum)?,
             _ => ops::tanh(pass.tape, &sum)?,

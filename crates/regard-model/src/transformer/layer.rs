@@ -13,6 +13,7 @@ pub(crate) struct Normalization {
     gain: ParameterId,
     /// Layer normalisation alone has one.
     bias: Option<ParameterId>,
+    epsilon: f64,
 }
 
 impl Normalization {
@@ -20,10 +21,10 @@ impl Normalization {
         let size = config.d_model;
         let gain = builder.vector(&format!("{name}.gain"), size, 0..size);
         let bias = (config.norm == Norm::Layer).then(|| builder.vector(&format!("{name}.bias"), size, 0..0));
-        Self { gain, bias }
+        Self { gain, bias, epsilon: config.epsilon() }
     }
 
-    /// The one after the last layer: where the layers normalise their inputs, nobody else does so with their output.
+    /// The one after the last layer, where the layers normalise their inputs and nobody else their output.
     pub(crate) fn last(builder: &mut Builder, name: &str, config: &TransformerConfig) -> Option<Self> {
         (config.norm_position == NormPosition::Pre).then(|| Self::new(builder, name, config))
     }
@@ -31,8 +32,8 @@ impl Normalization {
     pub(crate) fn apply(&self, pass: &Pass, x: &Var) -> Result<Var> {
         let gain = pass.weight(self.gain);
         Ok(match self.bias {
-            Some(bias) => ops::layer_norm(pass.tape, x, gain, pass.weight(bias))?,
-            None => ops::rms_norm(pass.tape, x, gain)?,
+            Some(bias) => ops::layer_norm(pass.tape, x, gain, pass.weight(bias), self.epsilon)?,
+            None => ops::rms_norm(pass.tape, x, gain, self.epsilon)?,
         })
     }
 }
@@ -53,7 +54,7 @@ impl Around {
     /// What goes into the part.
     pub(crate) fn input(&self, pass: &Pass, x: &Var) -> Result<Var> {
         match self.position {
-            NormPosition::Pre => self.norm.apply(pass, x),
+            NormPosition::Pre | NormPosition::PreOnly => self.norm.apply(pass, x),
             NormPosition::Post => Ok(x.clone()),
         }
     }
@@ -62,7 +63,7 @@ impl Around {
     pub(crate) fn output(&self, pass: &Pass, x: &Var, y: &Var) -> Result<Var> {
         let sum = ops::add(pass.tape, x, &pass.dropout(y, self.dropout)?)?;
         match self.position {
-            NormPosition::Pre => Ok(sum),
+            NormPosition::Pre | NormPosition::PreOnly => Ok(sum),
             NormPosition::Post => self.norm.apply(pass, &sum),
         }
     }

@@ -9,10 +9,10 @@ mod positions;
 mod words;
 
 pub use model::TransformerModel;
-pub(crate) use positions::waves;
+pub(crate) use positions::{Waves, waves};
 
 use decoder::{Decoder, Past, SourceMemory};
-use encoder::Encoder;
+pub(crate) use encoder::Encoder;
 use feed_forward::FeedForward;
 use layer::{Around, Normalization};
 use positions::PositionVectors;

@@ -11,8 +11,19 @@ use crate::pass::Pass;
 /// A vector for each place; or none, where the place is told elsewhere.
 pub(crate) enum PositionVectors {
     None,
-    Sinusoidal { halves: bool },
+    Sinusoidal(Waves),
     Learned { table: ParameterId, places: usize },
+}
+
+/// The frequencies of sinusoids, and where they stand.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Waves {
+    /// n = width / 2; sine and cosine in turn.
+    InTurn,
+    /// The same, all sines first.
+    Halves,
+    /// n = width / 2 − 1, all sines first. The width is at least 4.
+    Tensor2tensor,
 }
 
 impl PositionVectors {
@@ -20,8 +31,9 @@ impl PositionVectors {
         let places = config.max_positions;
         match config.positions {
             Positions::Rotary => Self::None,
-            Positions::Sinusoidal => Self::Sinusoidal { halves: false },
-            Positions::SinusoidalHalves => Self::Sinusoidal { halves: true },
+            Positions::Sinusoidal => Self::Sinusoidal(Waves::InTurn),
+            Positions::SinusoidalHalves => Self::Sinusoidal(Waves::Halves),
+            Positions::SinusoidalTensor2tensor => Self::Sinusoidal(Waves::Tensor2tensor),
             Positions::Learned => Self::Learned {
                 table: builder.table(&format!("{name}.weight"), places, config.d_model),
                 places,
@@ -33,7 +45,7 @@ impl PositionVectors {
     pub(crate) fn add(&self, pass: &Pass, x: &Var, positions: &[usize]) -> Result<Var> {
         let vectors = match *self {
             Self::None => return Ok(x.clone()),
-            Self::Sinusoidal { halves } => Var::constant(sinusoids(x, positions, halves)),
+            Self::Sinusoidal(layout) => Var::constant(sinusoids(x, positions, layout)),
             Self::Learned { table, places } => {
                 let ids: Vec<u32> = positions.iter().map(|&p| p.min(places - 1) as u32).collect();
                 let ids: Vec<u32> = ids.iter().copied().cycle().take(x.shape().rows()).collect();
@@ -45,14 +57,14 @@ impl PositionVectors {
 }
 
 /// The vectors of rows like `x`'s, which have the `positions` in turn.
-fn sinusoids(x: &Var, positions: &[usize], halves: bool) -> Tensor {
+fn sinusoids(x: &Var, positions: &[usize], layout: Waves) -> Tensor {
     let width = x.shape().last();
     let mut period = Vec::with_capacity(positions.len() * width);
     let (mut last, mut vector) = (None, Vec::new());
     for &position in positions {
         // In one step all hypotheses are at the same place.
         if last != Some(position) {
-            (last, vector) = (Some(position), waves(position, width, halves));
+            (last, vector) = (Some(position), waves(position, width, layout));
         }
         period.extend_from_slice(&vector);
     }
@@ -63,12 +75,14 @@ fn sinusoids(x: &Var, positions: &[usize], halves: bool) -> Tensor {
     })
 }
 
-/// sin(p · f) and cos(p · f) for the frequencies f = 10000^(−2i / width), in turn or all sines first.
-pub(crate) fn waves(position: usize, width: usize, halves: bool) -> Vec<f32> {
+/// sin(p · f) and cos(p · f) for the frequencies f = 10000^(−i / n).
+pub(crate) fn waves(position: usize, width: usize, layout: Waves) -> Vec<f32> {
     let mut vector = vec![0.0; width];
-    for i in 0..width / 2 {
-        let angle = position as f64 * 10_000_f64.powf(-2.0 * i as f64 / width as f64);
-        let (sine, cosine) = if halves { (i, width / 2 + i) } else { (2 * i, 2 * i + 1) };
+    let half = width / 2;
+    let n = if layout == Waves::Tensor2tensor { half - 1 } else { half };
+    for i in 0..half {
+        let angle = position as f64 * 10_000_f64.powf(-(i as f64) / n as f64);
+        let (sine, cosine) = if layout == Waves::InTurn { (2 * i, 2 * i + 1) } else { (i, half + i) };
         vector[sine] = angle.sin() as f32;
         vector[cosine] = angle.cos() as f32;
     }

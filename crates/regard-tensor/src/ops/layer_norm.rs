@@ -4,14 +4,18 @@ use super::expect_shape;
 use crate::element::Element;
 use crate::{Result, Tape, Tensor, Var};
 
-/// Added to the variance, as `PyTorch` does by default.
-const EPSILON: f64 = 1e-5;
-
-/// `(x - mean) / sqrt(variance + 1e-5) ∘ gain + bias` over each row; the variance is the mean of squares.
+/// `(x - mean) / sqrt(variance + ε) ∘ gain + bias` over each row; the variance is the mean of squares. `PyTorch`'s usual
+/// ε is 1e-5.
 ///
 /// # Errors
 /// Where `gain` or `bias` does not have one value a column.
-pub fn layer_norm<T: Element>(tape: &Tape<T>, x: &Var<T>, gain: &Var<T>, bias: &Var<T>) -> Result<Var<T>> {
+pub fn layer_norm<T: Element>(
+    tape: &Tape<T>,
+    x: &Var<T>,
+    gain: &Var<T>,
+    bias: &Var<T>,
+    epsilon: f64,
+) -> Result<Var<T>> {
     let width = x.shape().last();
     expect_shape("layer_norm", gain.shape(), [width].into())?;
     expect_shape("layer_norm", bias.shape(), [width].into())?;
@@ -21,7 +25,7 @@ pub fn layer_norm<T: Element>(tape: &Tape<T>, x: &Var<T>, gain: &Var<T>, bias: &
     let rows = normal.values_mut().chunks_exact_mut(width.max(1)).zip(scales.values_mut());
     let rows: Vec<_> = rows.enumerate().collect();
     super::for_items(tape.threads(), rows, width, |(row, (out, scale))| {
-        *scale = normalise(x.value().row(row), out);
+        *scale = normalise(x.value().row(row), out, T::from_f64(epsilon));
     });
     let y = Tensor::build(x.shape(), |out| {
         super::for_rows_of(tape.threads(), x.shape().len(), out, width, |row, out| {
@@ -57,14 +61,14 @@ pub fn layer_norm<T: Element>(tape: &Tape<T>, x: &Var<T>, gain: &Var<T>, bias: &
     Ok(y)
 }
 
-fn normalise<T: Element>(x: &[T], out: &mut [T]) -> T {
+fn normalise<T: Element>(x: &[T], out: &mut [T], epsilon: T) -> T {
     let count = T::from_f64(x.len() as f64);
     let mean = T::sum_slice(x) / count;
     for (out, &x) in out.iter_mut().zip(x) {
         *out = x - mean;
     }
     let variance = T::dot(out, out) / count;
-    let scale = T::ONE / (variance + T::from_f64(EPSILON)).sqrt();
+    let scale = T::ONE / (variance + epsilon).sqrt();
     for out in out.iter_mut() {
         *out = *out * scale;
     }

@@ -4,20 +4,17 @@ use super::expect_shape;
 use crate::element::Element;
 use crate::{Result, Tape, Tensor, Var};
 
-/// Added to the mean of squares, as T5 does.
-const EPSILON: f64 = 1e-6;
-
-/// `x / sqrt(mean(x²) + 1e-6) ∘ gain` over each row.
+/// `x / sqrt(mean(x²) + ε) ∘ gain` over each row. T5's ε is 1e-6.
 ///
 /// # Errors
 /// Where `gain` does not have one value a column.
-pub fn rms_norm<T: Element>(tape: &Tape<T>, x: &Var<T>, gain: &Var<T>) -> Result<Var<T>> {
-    let width = x.shape().last();
+pub fn rms_norm<T: Element>(tape: &Tape<T>, x: &Var<T>, gain: &Var<T>, epsilon: f64) -> Result<Var<T>> {
+    let (width, epsilon) = (x.shape().last(), T::from_f64(epsilon));
     expect_shape("rms_norm", gain.shape(), [width].into())?;
     let y = Tensor::build(x.shape(), |out| {
         super::for_rows_of(tape.threads(), x.shape().len(), out, width, |row, out| {
             let x = x.value().row(row);
-            let scale = inverse_size(x);
+            let scale = inverse_size(x, epsilon);
             for ((y, &x), &gain) in out.iter_mut().zip(x).zip(gain.value().values()) {
                 *y = x * scale * gain;
             }
@@ -32,7 +29,7 @@ pub fn rms_norm<T: Element>(tape: &Tape<T>, x: &Var<T>, gain: &Var<T>) -> Result
         gradients.accumulate(&x, |dx| {
             super::for_rows_of(threads, dy.shape().len(), dx, width, |row, dx| {
                 let (x, dy) = (x.value().row(row), dy.row(row));
-                let scale = inverse_size(x);
+                let scale = inverse_size(x, epsilon);
                 let weighted: Vec<T> = dy.iter().zip(gain.value().values()).map(|(&d, &g)| d * g).collect();
                 let slope = T::dot(&weighted, x) / T::from_f64(width as f64) * scale * scale;
                 for ((dx, &d), &x) in dx.iter_mut().zip(&weighted).zip(x) {
@@ -43,7 +40,7 @@ pub fn rms_norm<T: Element>(tape: &Tape<T>, x: &Var<T>, gain: &Var<T>) -> Result
         gradients.accumulate(&gain, |sum| {
             for (row, dy) in dy.values().chunks_exact(width.max(1)).enumerate() {
                 let x = x.value().row(row);
-                let scale = inverse_size(x);
+                let scale = inverse_size(x, epsilon);
                 for ((sum, &dy), &x) in sum.iter_mut().zip(dy).zip(x) {
                     *sum = *sum + dy * x * scale;
                 }
@@ -54,7 +51,7 @@ pub fn rms_norm<T: Element>(tape: &Tape<T>, x: &Var<T>, gain: &Var<T>) -> Result
     Ok(y)
 }
 
-/// `1 / sqrt(mean(x²) + 1e-6)`.
-fn inverse_size<T: Element>(x: &[T]) -> T {
-    T::ONE / (T::dot(x, x) / T::from_f64(x.len() as f64) + T::from_f64(EPSILON)).sqrt()
+/// `1 / sqrt(mean(x²) + ε)`.
+fn inverse_size<T: Element>(x: &[T], epsilon: T) -> T {
+    T::ONE / (T::dot(x, x) / T::from_f64(x.len() as f64) + epsilon).sqrt()
 }

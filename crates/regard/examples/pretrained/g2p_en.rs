@@ -7,6 +7,7 @@
 use std::path::Path;
 
 use regard::decode::{Decoding, Hypothesis, MaxLength, SearchOptions};
+use regard::model::exchange::npz::Npz;
 use regard::model::{
     Bidirectional, CellKind, ContextKind, DecoderConfig, EncoderConfig, InitialState, Readout, ReadoutState,
     RecurrentConfig, RecurrentModel,
@@ -15,7 +16,7 @@ use regard::tensor::Threads;
 use regard::text::Padded;
 use serde::Deserialize;
 
-use crate::npz::{Npz, Result, fill, read_json};
+use crate::foreign::{Result, fill, read_json};
 
 /// The model and its symbols.
 pub(crate) struct G2p {
@@ -47,22 +48,22 @@ impl G2p {
     /// Reads `config.json` and `checkpoint20.npz`.
     pub(crate) fn load(directory: &Path) -> Result<Self> {
         let config: Config = read_json(&directory.join("config.json"))?;
-        let npz = Npz::open(&directory.join("checkpoint20.npz"))?;
+        let npz = Npz::read(&directory.join("checkpoint20.npz"))?;
         let (graphemes, phonemes) = (config.graphemes.len(), config.phonemes.len());
         let (embedding, gates, hidden) = (config.embedding, 3 * config.hidden, config.hidden);
         let weights = vec![
-            ("source_embedding.weight".into(), npz.get("enc_emb", [graphemes, embedding])?),
-            ("encoder.0.forward.input.weight".into(), npz.get("enc_w_ih", [gates, embedding])?),
-            ("encoder.0.forward.input.bias".into(), npz.get("enc_b_ih", [gates])?),
-            ("encoder.0.forward.hidden.weight".into(), npz.get("enc_w_hh", [gates, hidden])?),
-            ("encoder.0.forward.hidden.bias".into(), npz.get("enc_b_hh", [gates])?),
-            ("target_embedding.weight".into(), npz.get("dec_emb", [phonemes, embedding])?),
-            ("decoder.0.input.weight".into(), npz.get("dec_w_ih", [gates, embedding])?),
-            ("decoder.0.input.bias".into(), npz.get("dec_b_ih", [gates])?),
-            ("decoder.0.hidden.weight".into(), npz.get("dec_w_hh", [gates, hidden])?),
-            ("decoder.0.hidden.bias".into(), npz.get("dec_b_hh", [gates])?),
-            ("output.weight".into(), npz.get("fc_w", [phonemes, hidden])?),
-            ("output.bias".into(), npz.get("fc_b", [phonemes])?),
+            ("source_embedding.weight".into(), npz.tensor("enc_emb", [graphemes, embedding])?),
+            ("encoder.0.forward.input.weight".into(), npz.tensor("enc_w_ih", [gates, embedding])?),
+            ("encoder.0.forward.input.bias".into(), npz.tensor("enc_b_ih", [gates])?),
+            ("encoder.0.forward.hidden.weight".into(), npz.tensor("enc_w_hh", [gates, hidden])?),
+            ("encoder.0.forward.hidden.bias".into(), npz.tensor("enc_b_hh", [gates])?),
+            ("target_embedding.weight".into(), npz.tensor("dec_emb", [phonemes, embedding])?),
+            ("decoder.0.input.weight".into(), npz.tensor("dec_w_ih", [gates, embedding])?),
+            ("decoder.0.input.bias".into(), npz.tensor("dec_b_ih", [gates])?),
+            ("decoder.0.hidden.weight".into(), npz.tensor("dec_w_hh", [gates, hidden])?),
+            ("decoder.0.hidden.bias".into(), npz.tensor("dec_b_hh", [gates])?),
+            ("output.weight".into(), npz.tensor("fc_w", [phonemes, hidden])?),
+            ("output.bias".into(), npz.tensor("fc_b", [phonemes])?),
         ];
         let mut model = RecurrentModel::new(&network(&config), graphemes, phonemes, 0)?;
         fill(&mut model, weights)?;

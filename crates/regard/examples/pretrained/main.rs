@@ -11,7 +11,7 @@
 //!    comes from, which state asks the attention, what goes into the output layer.
 //! 2. `RecurrentModel::new` then has a place for every weight; `model.parameters()` lists names and shapes. All matrices
 //!    are `[out, in]`; gates are in the order i, f, g, o (LSTM) and r, z, n (GRU).
-//! 3. Put a weight into every place: `fill` in `npz.rs` refuses what is missing, unknown or of another shape. What is
+//! 3. Put a weight into every place: `fill` in `foreign.rs` refuses what is missing, unknown or of another shape. What is
 //!    done differently elsewhere can mostly be said by the weights: rows in another order, a product of two linear maps
 //!    written as one, a map that is not there as the identity.
 //! 4. Ids of the target side must begin with Regard's four control symbols (padding, unknown, start, end): reorder the
@@ -20,16 +20,16 @@
 //! Then hold the result against numbers of the original program, as `tests/pretrained_models.rs` does: text
 //! that looks right is no proof.
 
+mod foreign;
 mod g2p_en;
 mod netra;
-mod npz;
 
 use std::path::Path;
 use std::process::ExitCode;
 
+use foreign::Result;
 use g2p_en::G2p;
 use netra::Netra;
-use npz::Result;
 use regard::look::{Colour, heatmap_terminal};
 use regard::tensor::Threads;
 

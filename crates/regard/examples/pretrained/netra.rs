@@ -16,6 +16,7 @@ use std::path::Path;
 
 use regard::decode::{Decoding, Hypothesis, Look, MaxLength, SearchOptions};
 use regard::look::Heatmap;
+use regard::model::exchange::npz::Npz;
 use regard::model::{
     AttentionConfig, Bidirectional, CellKind, ContextKind, DecoderConfig, EncoderConfig, InitialState, Query,
     Readout, ReadoutState, RecurrentConfig, RecurrentModel, Score,
@@ -25,7 +26,7 @@ use regard::text::Padded;
 use regard::text::special_tokens::EOS_TOKEN;
 use serde::Deserialize;
 
-use crate::npz::{Npz, Result, fill, read_json};
+use crate::foreign::{Result, fill, read_json};
 
 /// The width of the embeddings.
 const EMBEDDING: usize = 32;
@@ -68,7 +69,7 @@ impl Netra {
     /// Reads `config.json` and `weights.npz`.
     pub(crate) fn load(directory: &Path) -> Result<Self> {
         let config: Config = read_json(&directory.join("config.json"))?;
-        let npz = Npz::open(&directory.join("weights.npz"))?;
+        let npz = Npz::read(&directory.join("weights.npz"))?;
         let order = target_order(&config)?;
         // The padding has an id but no name.
         let sizes = (config.src_vocab.len() + 1, config.tgt_vocab.len() + 1);
@@ -168,19 +169,19 @@ fn weights(npz: &Npz, (sources, targets): (usize, usize), order: &[usize]) -> Re
     let mut weights = gru(npz, "bidirectional.forward_layer.cell", "encoder.0.forward")?;
     weights.extend(gru(npz, "bidirectional.backward_layer.cell", "encoder.0.backward")?);
     weights.extend(gru(npz, "gru.cell", "decoder.0")?);
-    let projection = transposed(&npz.get("time_distributed.layer.0", [MEMORY, HIDDEN])?);
-    let bias = npz.get("time_distributed.layer.1", [HIDDEN])?;
-    let dense = transposed(&npz.get("dense.0", [2 * HIDDEN, targets])?);
-    let dense_bias = npz.get("dense.1", [targets])?;
+    let projection = transposed(&npz.tensor("time_distributed.layer.0", [MEMORY, HIDDEN])?);
+    let bias = npz.tensor("time_distributed.layer.1", [HIDDEN])?;
+    let dense = transposed(&npz.tensor("dense.0", [2 * HIDDEN, targets])?);
+    let dense_bias = npz.tensor("dense.1", [targets])?;
     let (output, output_bias) = folded(&dense, &dense_bias, &projection, &bias)?;
-    let target_embedding = npz.get("embedding_1.0", [targets, EMBEDDING])?;
+    let target_embedding = npz.tensor("embedding_1.0", [targets, EMBEDDING])?;
     weights.extend([
-        ("source_embedding.weight".into(), npz.get("embedding.0", [sources, EMBEDDING])?),
+        ("source_embedding.weight".into(), npz.tensor("embedding.0", [sources, EMBEDDING])?),
         ("target_embedding.weight".into(), target_embedding.select_rows(order)?),
         ("attention.query.weight".into(), identity(HIDDEN)),
         ("attention.query.bias".into(), bias),
         ("attention.key.weight".into(), projection),
-        ("attention.score.weight".into(), npz.get("additive_attention.0", [HIDDEN])?),
+        ("attention.score.weight".into(), npz.tensor("additive_attention.0", [HIDDEN])?),
         ("output.weight".into(), output.select_rows(order)?),
         ("output.bias".into(), output_bias.select_rows(order)?.reshape([targets])?),
     ]);
@@ -215,9 +216,9 @@ fn folded(
 fn gru(npz: &Npz, keras: &str, name: &str) -> Result<Vec<(String, Tensor)>> {
     const GATES: usize = 3 * HIDDEN;
     let order: Vec<usize> = (HIDDEN..2 * HIDDEN).chain(0..HIDDEN).chain(2 * HIDDEN..GATES).collect();
-    let input = transposed(&npz.get(&format!("{keras}.0"), [EMBEDDING, GATES])?);
-    let hidden = transposed(&npz.get(&format!("{keras}.1"), [HIDDEN, GATES])?);
-    let biases = npz.get(&format!("{keras}.2"), [2, GATES])?;
+    let input = transposed(&npz.tensor(&format!("{keras}.0"), [EMBEDDING, GATES])?);
+    let hidden = transposed(&npz.tensor(&format!("{keras}.1"), [HIDDEN, GATES])?);
+    let biases = npz.tensor(&format!("{keras}.2"), [2, GATES])?;
     let bias = |row: usize| -> Result<Tensor> {
         Ok(biases.slice(row)?.reshape([GATES, 1])?.select_rows(&order)?.reshape([GATES])?)
     };

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 use regard_model::checkpoint;
-use regard_model::exchange::hf_marian;
+use regard_model::exchange::{hf_marian, marian};
+use regard_model::{ModelConfig, ModelInfo, Seq2Seq};
 
 use super::settings::Settings;
 
@@ -30,21 +31,43 @@ enum Format {
         #[arg(long, value_name = "DIR")]
         out: PathBuf,
     },
+    /// A model of Marian itself: model.npz, type s2s or transformer, and its vocabularies
+    Marian {
+        /// The .npz file
+        model: PathBuf,
+        /// Its vocabularies (.spm, .yml, .json, or one token a line) [default: those that the .yml files beside it name]
+        #[arg(long, num_args = 2, value_names = ["SOURCE", "TARGET"])]
+        vocabs: Option<Vec<PathBuf>>,
+        /// The directory of the new model; it must not exist
+        #[arg(long, value_name = "DIR")]
+        out: PathBuf,
+    },
 }
 
 pub(super) fn run(args: &ImportArgs) -> Result<()> {
-    let Format::HfMarian { model, out } = &args.format;
+    let (Format::HfMarian { out, .. } | Format::Marian { out, .. }) = &args.format;
     if out.exists() {
         bail!("{} exists already; name a new directory", out.display());
     }
-    let (info, network) = hf_marian::read(model)?;
+    let (info, network) = read(&args.format)?;
     checkpoint::write_directory(out, |dir| checkpoint::save(dir, &info, network.parameters()))?;
     args.settings.say(format_args!(
-        "a Transformer of {} weights, {} target tokens and {} tags is in {}",
+        "a {} of {} weights, {} target tokens and {} tags is in {}",
+        if matches!(info.config, ModelConfig::Transformer(_)) { "Transformer" } else { "recurrent model" },
         network.parameters().count(),
         info.target.vocabulary.len(),
         info.source.tags().len(),
         out.display()
     ));
     Ok(())
+}
+
+fn read(format: &Format) -> Result<(ModelInfo, Box<dyn Seq2Seq>)> {
+    Ok(match format {
+        Format::HfMarian { model, .. } => hf_marian::read(model)?,
+        Format::Marian { model, vocabs, .. } => {
+            let vocabs = vocabs.as_deref().and_then(|paths| <&[PathBuf; 2]>::try_from(paths).ok());
+            marian::read(model, vocabs)?
+        }
+    })
 }

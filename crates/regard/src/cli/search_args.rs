@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use regard_decode::{LengthPenalty, MaxLength, Sampling, SearchOptions};
+use regard_decode::{BeamWidth, LengthPenalty, MaxLength, Sampling, SearchOptions};
 use regard_text::Pipeline;
 
 use super::failure::WrongCall;
@@ -14,6 +14,9 @@ pub(super) struct SearchArgs {
     /// Hypotheses kept at each step; 1 is greedy search
     #[arg(long, default_value_t = 5, value_name = "N")]
     beam_size: usize,
+    /// The beam is narrower by one for each translation that has ended, as Marian's is
+    #[arg(long)]
+    narrowing_beam: bool,
     /// Target tokens after which a translation is cut [default: 2 × source + 20]
     #[arg(long, value_name = "N")]
     max_length: Option<usize>,
@@ -90,6 +93,7 @@ impl SearchArgs {
             self.sampling;
         Ok(SearchOptions {
             beam_size: self.beam_size,
+            beam_width: if self.narrowing_beam { BeamWidth::Narrowing } else { BeamWidth::Steady },
             max_length: self.max_length.map_or(MaxLength::FromSource, MaxLength::Fixed),
             min_length: self.min_length,
             length_penalty: match self.length_penalty {

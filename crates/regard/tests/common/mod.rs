@@ -214,6 +214,17 @@ pub(crate) fn attention_model() -> &'static str {
     MODEL.get_or_init(|| trained(&["model.preset=bahdanau"]))
 }
 
+/// A trained recurrent decoder on a Transformer's encoder.
+pub(crate) fn reader_model() -> &'static str {
+    static MODEL: OnceLock<String> = OnceLock::new();
+    MODEL.get_or_init(|| {
+        trained(&[
+            "model.preset=transformer_reader",
+            "model.reader={layers=2, heads=2, d_ff=32, positions=\"learned\", max_positions=16}",
+        ])
+    })
+}
+
 /// One that hands the source over as one vector, hardly trained.
 pub(crate) fn fixed_vector_model() -> &'static str {
     static MODEL: OnceLock<String> = OnceLock::new();

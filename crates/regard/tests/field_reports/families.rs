@@ -1,4 +1,5 @@
-//! What must hold for every family of models: both are asked the same questions.
+//! What must hold for every family of models: recurrent ones, Transformers, and recurrent decoders on a Transformer's
+//! encoder are asked the same questions.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,12 +7,12 @@ use std::fs;
 use serde_json::Value;
 
 use crate::common::{
-    Place, assert_close, attention_model, corpus, json, json_lines, numbers, regard, regard_reading, strings,
-    transformer_model, translate,
+    Place, assert_close, attention_model, corpus, json, json_lines, numbers, reader_model, regard,
+    regard_reading, strings, transformer_model, translate,
 };
 
-fn families() -> [&'static str; 2] {
-    [attention_model(), transformer_model()]
+fn families() -> [&'static str; 3] {
+    [attention_model(), transformer_model(), reader_model()]
 }
 
 fn candidates(record: &Value) -> &Vec<Value> {

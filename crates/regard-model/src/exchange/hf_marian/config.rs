@@ -136,6 +136,7 @@ fn network(file: &File) -> std::result::Result<TransformerConfig, String> {
         positions: Positions::SinusoidalHalves,
         max_positions: file.max_position_embeddings,
         norm: Norm::Layer,
+        norm_epsilon: None,
         norm_position: NormPosition::Post,
         activation,
         gated: false,

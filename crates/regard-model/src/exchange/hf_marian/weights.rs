@@ -8,7 +8,7 @@ use super::tensors::Tensors;
 use super::vocabulary::Pieces;
 use crate::config::TransformerConfig;
 use crate::error::Result;
-use crate::transformer::waves;
+use crate::transformer::{Waves, waves};
 
 /// The output's bias for what is never written: e to it is 0, and sums with it stay finite.
 const NEVER: f32 = -1e4;
@@ -102,7 +102,7 @@ impl Conversion {
         let shape = [config.max_positions, config.d_model];
         let Some(stored) = self.tensors.take_optional(&name, shape)? else { return Ok(()) };
         for position in 0..config.max_positions {
-            let waves = waves(position, config.d_model, true);
+            let waves = waves(position, config.d_model, Waves::Halves);
             let near = |(a, b): (&f32, &f32)| (a - b).abs() <= POSITION_TOLERANCE;
             if !stored.row(position).iter().zip(&waves).all(near) {
                 let problem = "are not sines and cosines; other positions are not supported";
