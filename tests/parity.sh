@@ -9,13 +9,14 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 peers=${1:-$HOME/.cache/regard-peers}
-examples=${CARGO_TARGET_DIR:-target}/release/examples
+release=${CARGO_TARGET_DIR:-target}/release
+examples=$release/examples
 failed=()
 
 [ -x "$peers/bin/python" ] || python3 -m venv "$peers"
-"$peers/bin/python" -c 'import numpy, pyarrow, torch, google.protobuf, sacrebleu, sacremoses, sentencepiece, subword_nmt, tokenizers' 2>/dev/null ||
+"$peers/bin/python" -c 'import numpy, pyarrow, torch, google.protobuf, sacrebleu, sacremoses, sentencepiece, subword_nmt, tokenizers, transformers, ctranslate2' 2>/dev/null ||
     "$peers/bin/python" -m pip install -q numpy pyarrow torch protobuf sacrebleu==2.6.0 sacremoses==0.2.0 sentencepiece==0.2.3 \
-        subword-nmt==0.3.8 tokenizers==0.23.3
+        subword-nmt==0.3.8 tokenizers==0.23.3 transformers==5.24.0 ctranslate2==4.8.5
 
 # Runs a script of tests/goldens, or any other check, and goes on where it fails.
 check() {
@@ -56,6 +57,22 @@ with_data script make_moses --compare "$examples/moses"
 with_data script make_sentencepiece --compare "$examples/sentencepiece"
 with_data script make_sentencepiece --compare-trained "$examples/sentencepiece"
 with_data script make_sentencepiece --compare-samples "$examples/sentencepiece"
+
+check cargo build --release --locked -p regard
+script compare_hf_marian "$release/regard" import
+with_data script compare_hf_marian "$release/regard" fine-tune ../shared/data/tatoeba_eng_fra/fra.txt.gz
+# Trains for half an hour on one core.
+export_of_a_trained_model() {
+    local run multi30k=../shared/data/multi30k/raw
+    run=$(mktemp -d)
+    "$release/regard" train recipes/multi30k-en-de-transformer-sentencepiece.toml --out "$run/model" &&
+        "$peers/bin/python" tests/goldens/compare_hf_marian.py "$release/regard" export "$run/model" \
+            --source $multi30k/test_2016_flickr.en.gz --target $multi30k/test_2016_flickr.de.gz
+    local status=$?
+    rm -r "$run"
+    return $status
+}
+with_data check export_of_a_trained_model
 
 if [ ${#failed[@]} != 0 ]; then
     printf 'failed: %s\n' "${failed[@]}" >&2

@@ -6,19 +6,12 @@ float64) and the tokens of greedy search and of a beam of four. `<pad>` is left 
 word, and transformers does not write it.
 
     python tests/goldens/make_hf_marian.py
-    python tests/goldens/make_hf_marian.py --compare target/release/regard [--pairs FILE.tsv]
 
-The second form stores nothing. It makes models of several shapes, on pairs of real lines where they are given (source,
-tab, target), imports them with the program, and prints how far its numbers and its words are from those of transformers.
-
-Needs torch, transformers (5.24) and sentencepiece (0.2.x).
+compare_hf_marian.py compares many more. Needs torch, transformers (5.24) and sentencepiece (0.2.x).
 """
 
-import argparse
 import json
 import random
-import subprocess
-import tempfile
 from pathlib import Path
 
 import sentencepiece
@@ -32,15 +25,6 @@ WORDS = dict(
 )
 TAG = ">>fra<<"
 MAX_LENGTH = 60
-SHAPES = {
-    "relu": dict(activation_function="relu"),
-    "gelu, not scaled": dict(activation_function="gelu", scale_embedding=False),
-    "swish, 1 + 3 layers, 2 + 8 heads": dict(
-        encoder_layers=1, decoder_layers=3, encoder_attention_heads=2, decoder_attention_heads=8
-    ),
-    "silu, output layer of its own": dict(activation_function="silu", tie_word_embeddings=False),
-    "two tables, two vocabularies": dict(share_encoder_decoder_embeddings=False),
-}
 
 
 def made_up_pairs(count, seed):
@@ -162,9 +146,10 @@ def log_probs(model, source, target):
 def search(model, source, beams, early_stopping="never"):
     """The ids of the best translation, and Σ log p / n of them with a beam. `never` is to stop when no longer translation
     can be better, as regard does; `False` is what models have by default, and stops earlier."""
+    of_beams = dict(length_penalty=1.0, early_stopping=early_stopping) if beams > 1 else {}
     out = model.generate(
-        torch.tensor([source]), num_beams=beams, max_length=MAX_LENGTH + 1, length_penalty=1.0, do_sample=False,
-        early_stopping=early_stopping, return_dict_in_generate=True, output_scores=True,
+        torch.tensor([source]), num_beams=beams, max_length=MAX_LENGTH + 1, do_sample=False,
+        return_dict_in_generate=True, output_scores=True, **of_beams,
     )
     ids = [i for i in out.sequences[0].tolist()[1:] if i not in (0, model.config.pad_token_id)]
     return ids, out.sequences_scores[0].item() if beams > 1 else None
@@ -209,67 +194,5 @@ def write_golden():
     (DIR / "tokenizer_config.json").write_text(json.dumps({"source_lang": "en", "target_lang": "fr"}) + "\n")
 
 
-def regard(binary, *arguments, lines=None):
-    done = subprocess.run([binary, *arguments], input=lines, capture_output=True, text=True, encoding="utf-8")
-    if done.returncode != 0:
-        raise SystemExit(done.stderr)
-    return done.stdout
-
-
-def found(binary, model, sources, beams):
-    options = ["--beam-size", str(beams), "--max-length", str(MAX_LENGTH), "--format", "jsonl"]
-    out = regard(binary, "translate", model, *options, "--length-penalty", "average", lines="\n".join(sources) + "\n")
-    return [json.loads(line)["translations"][0] for line in out.splitlines()]
-
-
-def compare(binary, pairs, name, shape):
-    with tempfile.TemporaryDirectory() as place:
-        theirs, ours = Path(place, "theirs"), str(Path(place, "ours"))
-        theirs.mkdir()
-        model = make(theirs, pairs[200:], shape, dict(vocab_size=500, character_coverage=1.0), 250)
-        tokenizer = tokenizer_of(theirs)
-        regard(binary, "import", "hf-marian", str(theirs), "--out", ours)
-        pairs = pairs[:200]
-        for side, lines in zip(("src", "tgt"), zip(*pairs)):
-            Path(place, side).write_text("\n".join(lines) + "\n", encoding="utf-8")
-        scores = regard(binary, "score", ours, "--json", "--src", f"{place}/src", "--tgt", f"{place}/tgt")
-        rows = [(source_ids(tokenizer, source), target_ids(tokenizer, target)) for source, target in pairs]
-        distance = tokens = 0
-        for line, (source, target) in zip(json.loads(scores)["lines"], rows, strict=True):
-            expected = log_probs(model, source, target)
-            tokens += len(expected)
-            differences = [abs(a - b) for a, b in zip(line["token_log_probs"], expected, strict=True)]
-            distance = max(distance, *differences)
-        print(f"{name}: largest difference of {tokens} log-probabilities {distance:.1e}")
-        outputs = {beams: found(binary, ours, [source for source, _ in pairs], beams) for beams in (1, 4)}
-        kinds = ("transformers as it is", False), ("<pad> out of the softmax", False), ("and stopping as late", "never")
-        for kind, stopping in kinds:
-            for beams, translations in outputs.items():
-                equal = better = 0
-                for (source, _), ours_found in zip(rows, translations, strict=True):
-                    ids, score = search(model, source, beams, stopping)
-                    same = tokens_of(theirs, ids) == ours_found["tokens"]
-                    equal += same
-                    better += not same and score is not None and ours_found["score"] > score
-                print(f"  {kind}, beam {beams}: {equal} of {len(rows)} equal; of the others ours scores higher in {better}")
-            without_pad(model)
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--compare", metavar="BINARY")
-    parser.add_argument("--pairs", metavar="TSV")
-    arguments = parser.parse_args()
-    if not arguments.compare:
-        write_golden()
-        return
-    pairs = made_up_pairs(3000, 1)
-    if arguments.pairs:
-        lines = Path(arguments.pairs).read_text(encoding="utf-8").splitlines()
-        pairs = [tuple(line.split("\t")[:2]) for line in lines]
-    for name, shape in SHAPES.items():
-        compare(arguments.compare, pairs, name, shape)
-
-
 if __name__ == "__main__":
-    main()
+    write_golden()

@@ -30,6 +30,9 @@ pub enum ModelError {
         /// What is wrong, and what to do.
         reason: String,
     },
+    /// A model cannot be written as one of another program.
+    #[error("this model cannot become a MarianMTModel: {0}")]
+    Export(String),
     /// A tokenizer or vocabulary could not be read or written.
     #[error(transparent)]
     Text(#[from] regard_text::TextError),

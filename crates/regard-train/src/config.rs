@@ -36,6 +36,9 @@ pub struct TrainingConfig {
     pub keep_checkpoints: usize,
     /// The decay of the moving average of the weights, which is then what is validated and kept; 0 for none.
     pub ema: f64,
+    /// The weights that stay as they are: those with one of these names, or in a part with one of them, such as `encoder`
+    /// or `decoder.0`.
+    pub freeze: Vec<String>,
     /// What changes the weights.
     pub optimizer: OptimizerConfig,
     /// How the learning rate goes.
@@ -59,6 +62,7 @@ impl Default for TrainingConfig {
             checkpoint_every: 500,
             keep_checkpoints: 2,
             ema: 0.0,
+            freeze: Vec::new(),
             optimizer: OptimizerConfig::default(),
             schedule: ScheduleConfig::default(),
             sampling: SamplingConfig::default(),

@@ -6,6 +6,7 @@ use regard_text::Batch;
 
 use crate::config::TrainingConfig;
 use crate::error::Result;
+use crate::frozen::Frozen;
 use crate::noise::noise_key;
 
 /// What one update is computed from.
@@ -20,6 +21,8 @@ pub struct GradientInput<'a> {
     pub step: u64,
     /// Compute.
     pub threads: &'a Threads,
+    /// The weights that get no gradient.
+    pub frozen: &'a Frozen,
 }
 
 /// What one update is made from.
@@ -30,7 +33,7 @@ pub struct UpdateGradients {
     pub negative_log_likelihood: f64,
     /// Target tokens.
     pub tokens: usize,
-    /// In the order of the weights; `None` where the loss does not depend on one.
+    /// In the order of the weights; `None` where the loss does not depend on one, or it is frozen.
     pub gradients: Vec<Option<Tensor>>,
 }
 
@@ -52,7 +55,7 @@ impl GradientInput<'_> {
         };
         for (part, batch) in batches.iter().enumerate() {
             let tape = Tape::new(self.threads);
-            let weights = self.model.parameters().leaves(&tape);
+            let weights = self.frozen.leaves(self.model.parameters(), &tape);
             let noise = Noise {
                 key: noise_key(self.seed, self.step, part as u64),
                 sampling: self.config.sampling.probability(self.step),

@@ -31,6 +31,9 @@ pub struct Identity {
     pub optimizer: OptimizerConfig,
     /// The decay of the moving average; 0 for none.
     pub ema: f64,
+    /// The weights that stay as they are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub freeze: Vec<String>,
     /// The probability mass that is spread evenly over the vocabulary.
     pub label_smoothing: f64,
     /// The norm that gradients are scaled down to; 0 for never.
@@ -65,6 +68,7 @@ impl Identity {
             accumulate,
             optimizer,
             ema,
+            freeze: config.freeze.clone(),
             label_smoothing,
             clip_norm,
             sampling,
@@ -93,6 +97,7 @@ impl Identity {
         differ("accumulate", self.accumulate.to_string(), now.accumulate.to_string())?;
         differ("optimizer", format!("{:?}", self.optimizer), format!("{:?}", now.optimizer))?;
         differ("ema", self.ema.to_string(), now.ema.to_string())?;
+        differ("freeze", format!("{:?}", self.freeze), format!("{:?}", now.freeze))?;
         differ("label_smoothing", self.label_smoothing.to_string(), now.label_smoothing.to_string())?;
         differ("clip_norm", self.clip_norm.to_string(), now.clip_norm.to_string())?;
         differ("sampling", format!("{:?}", self.sampling), format!("{:?}", now.sampling))

@@ -8,6 +8,7 @@ use regard_text::Batch;
 use crate::average::Ema;
 use crate::config::TrainingConfig;
 use crate::error::{Result, TrainError};
+use crate::frozen::Frozen;
 use crate::gradients::{GradientInput, UpdateGradients};
 use crate::identity::Identity;
 use crate::observer::Update;
@@ -26,6 +27,7 @@ pub struct Trainer {
     pub(crate) seed: u64,
     pub(crate) patience: u64,
     pub(crate) threads: Threads,
+    pub(crate) frozen: Frozen,
     pub(crate) optimizer: Optimizer,
     pub(crate) schedule: Schedule,
     pub(crate) ema: Option<Ema>,
@@ -40,7 +42,7 @@ impl Trainer {
     /// A trainer at its first update. Without a directory nothing is written.
     ///
     /// # Errors
-    /// Where the configuration asks for something impossible.
+    /// Where the configuration asks for something impossible, or freezes what the model has not.
     pub fn new(
         model: Box<dyn Seq2Seq>,
         config: TrainingConfig,
@@ -48,6 +50,7 @@ impl Trainer {
         threads: &Threads,
     ) -> Result<Self> {
         check(&config)?;
+        let frozen = Frozen::new(&config.freeze, model.parameters())?;
         let weights = model.parameters().values();
         let optimizer = Optimizer::new(config.optimizer.rule(), weights);
         let ema = (config.ema > 0.0).then(|| Ema::new(config.ema, weights));
@@ -58,6 +61,7 @@ impl Trainer {
             seed,
             patience: 0,
             threads: threads.clone(),
+            frozen,
             optimizer,
             schedule,
             ema,
@@ -143,8 +147,8 @@ impl Trainer {
     /// they were.
     pub fn update(&mut self, batches: &[Batch]) -> Result<Update> {
         let step = self.progress.step + 1;
-        let Self { model, config, seed, threads, .. } = self;
-        let input = GradientInput { model: &**model, config, seed: *seed, step, threads };
+        let Self { model, config, seed, threads, frozen, .. } = self;
+        let input = GradientInput { model: &**model, config, seed: *seed, step, threads, frozen };
         let UpdateGradients { losses, negative_log_likelihood, tokens, mut gradients } =
             input.compute(batches)?;
         for (part, &loss) in losses.iter().enumerate() {
@@ -160,6 +164,7 @@ impl Trainer {
         self.optimizer.update(&self.threads, weights, &gradients, learning_rate);
         if let Some(ema) = &mut self.ema {
             ema.update(weights);
+            self.frozen.restore(weights, ema.values_mut());
         }
         let update = Update {
             step,

@@ -110,7 +110,7 @@ fn a_transformer_by_its_preset() {
             "positions = \"rotary\"\nencoder.heads = 128",
             "needs heads of an even width, found encoder.heads = 128",
         ),
-        ("d_model = 33\nencoder.heads = 3\ndecoder.heads = 1", "needs an even d_model, found 33"),
+        ("d_model = 33\nencoder.heads = 3\ndecoder.heads = 1", "needs an even d_model of at least 2, found 33"),
         ("embedding = 5", "unknown field `embedding`, expected one of `d_model`"),
         ("encoder.layers = 65", "model.encoder.layers: encoder.layers = 65 are too many"),
         ("d_ff = 0", "model.d_ff: d_ff = 0 must be from 1"),
@@ -375,4 +375,29 @@ fn impossible_corpora_are_refused() {
     recipe.resolve_paths(Path::new("/r"));
     let [corpus] = &recipe.data.training_corpora()[..] else { panic!() };
     assert_eq!(corpus.source.paths(), [Path::new("-")]);
+}
+
+#[test]
+fn a_recipe_may_go_on_from_a_model() {
+    let text = format!(
+        "init_from = \"first\"\n{DATA}[model]\ndropout = 0.3\n[training]\nupdates = 1\nfreeze = [\"encoder\"]"
+    );
+    let mut recipe = parse(&text, &[]).unwrap();
+    recipe.resolve_paths(Path::new("/recipes"));
+    assert_eq!(recipe.init_from.as_deref(), Some(Path::new("/recipes/first")));
+    assert_eq!(recipe.training.freeze, ["encoder"]);
+    let own = Preset::TransformerTiny.config().with_changes(&serde_json::json!({"d_model": 64})).unwrap();
+    let ModelConfig::Transformer(config) = recipe.changed(&own).unwrap() else {
+        panic!("it is a Transformer")
+    };
+    assert_eq!((config.d_model, config.dropout.to_bits()), (64, 0.3_f64.to_bits()));
+
+    let message = parse(&text.replace("dropout", "d_model"), &[]).unwrap_err();
+    assert!(message.starts_with("line 6: model.d_model: init_from names a model"), "{message}");
+    assert!(message.contains("only dropout, attention_dropout, feed_forward_dropout,"), "{message}");
+    let message = parse(&text, &["tokenizer.kind=word"]).unwrap_err();
+    assert!(
+        message.starts_with("tokenizer.kind: init_from names a model, which has its own tokenizers"),
+        "{message}"
+    );
 }

@@ -13,8 +13,8 @@ use regard_tensor::ops::{Targets, linear_cross_entropy};
 use regard_tensor::{Tensor, Threads, Var};
 use regard_text::{Batch, BatchSize, Padded, Pair};
 use regard_train::{
-    Event, GradientInput, LossValidator, Observer, Outcome, Record, SamplingConfig, Silent, TrainError,
-    Trainer, TrainingConfig, Validation, Validator, average,
+    Event, Frozen, GradientInput, LossValidator, Observer, Outcome, Record, SamplingConfig, Silent,
+    TrainError, Trainer, TrainingConfig, Validation, Validator, average,
 };
 
 #[test]
@@ -25,7 +25,14 @@ fn accumulated_batches_are_the_big_batch() {
     let config = TrainingConfig { sampling: SamplingConfig::None, ..training_config(1) };
     let gradients = |parts: &[&[usize]]| {
         let batches: Vec<_> = parts.iter().map(|indices| Batch::collate(&pairs, indices)).collect();
-        let input = GradientInput { model: &*model, config: &config, seed: 1, step: 1, threads: &threads };
+        let input = GradientInput {
+            model: &*model,
+            config: &config,
+            seed: 1,
+            step: 1,
+            threads: &threads,
+            frozen: &Frozen::default(),
+        };
         input.compute(&batches).unwrap()
     };
     let big = gradients(&[&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]]);

@@ -184,3 +184,25 @@ fn other_forms_of_the_weights() {
     fs::rename(&file, Path::new(&theirs).join("pytorch_model.bin")).unwrap();
     import(&theirs, &place.at("out")).fails_with(1, &["pytorch_model.bin", "save_pretrained"]);
 }
+
+/// As transformers 5 does it; older versions share the tables still, and store one.
+#[test]
+fn where_the_output_layer_is_not_tied_no_table_is() {
+    let place = Place::new();
+    let theirs = changed(&place, "config.json", |config| config["tie_word_embeddings"] = json!(false));
+    let file = Path::new(&theirs).join("model.safetensors");
+    let mut weights = read_tensors(&file, &fs::read(&file).unwrap()).unwrap();
+    let shape = weights.iter().find(|(name, _)| name == "model.shared.weight").unwrap().1.shape();
+    let filled = |value: f32| Tensor::build(shape, |values| values.fill(value));
+    weights.push(("lm_head.weight".to_owned(), filled(3.0)));
+    weights.push(("model.encoder.embed_tokens.weight".to_owned(), filled(1.0)));
+    write_tensors(&file, &weights).unwrap();
+    let out = place.at("out");
+    import(&theirs, &out).ok();
+    let file = Path::new(&out).join("model.safetensors");
+    let ours = read_tensors(&file, &fs::read(&file).unwrap()).unwrap();
+    let table = |name: &str| ours.iter().find(|(known, _)| known == name).unwrap().1.values().to_vec();
+    assert!(table("source_embedding.weight").iter().all(|&value| value.to_bits() == 1_f32.to_bits()));
+    assert!(table("output.weight").iter().all(|&value| value.to_bits() == 3_f32.to_bits()));
+    assert!(table("target_embedding.weight").iter().any(|&value| value.to_bits() != 1_f32.to_bits()));
+}

@@ -22,7 +22,7 @@ use crate::seq2seq::Seq2Seq;
 use manifest::{Manifest, NAME};
 
 /// The file of the weights.
-const WEIGHTS: &str = "model.safetensors";
+pub(crate) const WEIGHTS: &str = "model.safetensors";
 
 /// What a model is, besides its weights: everything that is fixed at training.
 #[derive(Clone, Debug)]
@@ -134,6 +134,16 @@ pub fn named(parameters: &Parameters) -> Vec<(String, Tensor)> {
 /// # Errors
 /// Where the file cannot be written.
 pub fn write_tensors(path: &Path, tensors: &[(String, Tensor)]) -> Result<()> {
+    write_tensors_with(path, tensors, None)
+}
+
+/// The same with a key of metadata and its value. There is never more than one: the library keeps them in a hash map, so
+/// that the order of several would be random.
+pub(crate) fn write_tensors_with(
+    path: &Path,
+    tensors: &[(String, Tensor)],
+    metadata: Option<(&str, &str)>,
+) -> Result<()> {
     let damaged = |error: safetensors::SafeTensorError| ModelError::Damaged {
         path: path.to_owned(),
         reason: format!("cannot be formed: {error}"),
@@ -150,7 +160,8 @@ pub fn write_tensors(path: &Path, tensors: &[(String, Tensor)]) -> Result<()> {
         .map(|(name, shape, bytes)| Ok((*name, TensorView::new(Dtype::F32, shape.sizes().to_vec(), bytes)?)))
         .collect::<std::result::Result<Vec<_>, _>>()
         .map_err(damaged)?;
-    let file = safetensors::serialize(views, None).map_err(damaged)?;
+    let metadata = metadata.map(|(key, value)| [(key.to_owned(), value.to_owned())].into());
+    let file = safetensors::serialize(views, metadata).map_err(damaged)?;
     write_file(path, &file)
 }
 

@@ -122,8 +122,7 @@ impl Pipeline {
     /// # Errors
     /// [`TextError::BadTag`] for what is not written `<…>`, holds a space, or is a special token.
     pub fn with_tags(mut self, tags: impl IntoIterator<Item = String>) -> Result<Self, TextError> {
-        let text: Vec<String> =
-            self.text_tokens().map(|token| typed::unescape(token, &self.tags).to_owned()).collect();
+        let text: Vec<String> = self.text_tokens().map(str::to_owned).collect();
         for tag in tags {
             typed::check_tag(&tag)?;
             if !self.tags.contains(&tag) {
@@ -161,8 +160,10 @@ impl Pipeline {
         }
     }
 
-    fn text_tokens(&self) -> impl Iterator<Item = &str> {
-        self.vocabulary.tokens().skip(SPECIAL_TOKENS.len() + self.tags.len())
+    /// The tokens of text in the order of the vocabulary, as they are typed. They follow the special tokens and the tags.
+    pub fn text_tokens(&self) -> impl Iterator<Item = &str> {
+        let text = self.vocabulary.tokens().skip(SPECIAL_TOKENS.len() + self.tags.len());
+        text.map(|token| typed::unescape(token, &self.tags))
     }
 
     /// Prepares and cuts a line. A line of nothing but white space (Unicode's) has no tokens.

@@ -42,6 +42,19 @@ pub enum Tokenizer {
 }
 
 impl Tokenizer {
+    /// What recipes call it.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Word => "word",
+            Self::Character => "character",
+            Self::Bpe(_) => "bpe",
+            Self::SentencePiece(_) => "sentencepiece",
+            #[cfg(feature = "huggingface")]
+            Self::HuggingFace(_) => "huggingface",
+        }
+    }
+
     /// The tokens of a line; an empty line has none.
     #[must_use]
     pub fn tokenize(&self, line: &str) -> Vec<String> {

@@ -3,6 +3,7 @@
 mod check;
 mod check_data;
 mod data;
+mod init;
 mod parse;
 
 use std::path::{Path, PathBuf};
@@ -45,6 +46,9 @@ pub struct Recipe {
     /// Decides the first weights, the order of the data and all noise.
     #[serde(default = "default_seed")]
     pub seed: u64,
+    /// The model that the training goes on from, with its tokenizers, vocabularies and network; a new one where it is not
+    /// given. `[tokenizer]` is then left out, and `[model]` has rates of dropout alone.
+    pub init_from: Option<PathBuf>,
     /// The text.
     pub data: DataRecipe,
     /// How text becomes tokens.
@@ -230,13 +234,21 @@ impl TokenizerRecipe {
 }
 
 impl Recipe {
-    /// The configuration of the model.
+    /// The configuration of a new model.
     ///
     /// # Errors
     /// Where `[model]` has an unknown key or an impossible value.
     pub fn model_config(&self) -> Result<ModelConfig> {
+        self.changed(&self.model.preset.config())
+    }
+
+    /// The configuration of the model that `init_from` names, with the rates of dropout that `[model]` has.
+    ///
+    /// # Errors
+    /// Where it has a rate that such a model does not know, or an impossible value.
+    pub fn changed(&self, config: &ModelConfig) -> Result<ModelConfig> {
         let changes = serde_json::Value::Object(self.model.changes.clone());
-        Ok(self.model.preset.config().with_changes(&changes)?)
+        Ok(config.with_changes(&changes)?)
     }
 
     /// The most pairs that tokenizers and vocabularies are learned from; all where there is no limit.
@@ -245,10 +257,10 @@ impl Recipe {
         self.tokenizer.sample_lines.or(self.data.cache.as_ref().map(|_| CACHED_SAMPLE_LINES))
     }
 
-    /// Reads relative paths of data and tokenizers from `directory`, where the recipe lies. `-` is the standard input.
+    /// Reads relative paths of data, tokenizers and the first model from `directory`, where the recipe lies. `-` is the standard input.
     pub fn resolve_paths(&mut self, directory: &Path) {
         let tokenizers = [&mut self.tokenizer.source_model, &mut self.tokenizer.target_model];
-        let paths = self.data.paths_mut().chain(tokenizers.into_iter().flatten());
+        let paths = self.data.paths_mut().chain(tokenizers.into_iter().flatten()).chain(&mut self.init_from);
         for path in paths.filter(|path| path.as_os_str() != "-") {
             // An absolute path replaces the directory.
             *path = directory.join(&*path);

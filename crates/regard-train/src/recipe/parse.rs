@@ -6,7 +6,7 @@ use serde_json::Map;
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
-use super::Recipe;
+use super::{Recipe, init};
 use crate::config::Problem;
 use crate::error::{Result, TrainError};
 
@@ -21,16 +21,21 @@ impl Recipe {
         for setting in overrides {
             apply(&mut table, setting)?;
         }
+        let own = init::check(&table);
         let recipe = Self::deserialize(table).map_err(|error| {
             // The same fault in the text itself has a line.
             let located = toml::from_str::<Self>(text).err();
             let located = located.filter(|located| located.message() == error.message());
             TrainError::Recipe(located.unwrap_or(error).to_string())
         })?;
+        own.map_err(|(key, reason)| TrainError::Impossible { line: line_of(text, &key), key, reason })?;
         recipe.check().map_err(|(table, problem)| {
             let key = format!("{table}.{}", problem.key);
             impossible(line_of(text, &key), table, problem)
         })?;
+        if recipe.init_from.is_some() {
+            return Ok(recipe);
+        }
         let model = recipe.model_config().map_err(|error| recipe.blame(text, error))?;
         recipe.check_sampling(&model).map_err(|problem| {
             let key = format!("training.{}", problem.key);

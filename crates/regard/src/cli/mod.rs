@@ -8,12 +8,14 @@ mod curve;
 mod demo;
 mod evaluate;
 mod evaluate_alignment;
+mod export;
 mod failure;
 mod import;
 mod info;
 mod input;
 mod look;
 mod look_args;
+mod model_card;
 mod output;
 mod pipelines;
 mod progress;
@@ -62,6 +64,8 @@ enum Command {
     Look(look::LookArgs),
     /// Take over a model of another program
     Import(import::ImportArgs),
+    /// Write a model for another program
+    Export(export::ExportArgs),
     /// What a model is made of
     Info(info::InfoArgs),
     /// The mean of several checkpoints as one model
@@ -88,6 +92,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Curve(args) => curve::run(&args),
         Command::Look(args) => look::run(&args),
         Command::Import(args) => import::run(&args),
+        Command::Export(args) => export::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Average(args) => average::run(&args),
         Command::Tokenizer(args) => tokenizer::run(&args),

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use regard_model::{ModelInfo, TiedEmbeddings};
+use regard_model::{ModelInfo, Seq2Seq, TiedEmbeddings, checkpoint, exchange};
 use regard_text::{ParallelText, Pipeline};
 use regard_train::{Checkpoint, Outcome, Recipe, Resampler, RunDirectory, Trainer, Validator};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -97,7 +97,6 @@ fn read_recipe(args: &TrainArgs) -> Result<Recipe> {
     changes.extend(args.seed.map(|seed| format!("seed={seed}")));
     let mut recipe = Recipe::parse(&text, &changes).with_context(|| path.display().to_string())?;
     recipe.resolve_paths(path.parent().unwrap_or(Path::new(".")));
-    recipe.model_config().with_context(|| path.display().to_string())?;
     Ok(recipe)
 }
 
@@ -114,6 +113,18 @@ fn begin(
             args.out.display()
         );
     }
+    let (info, model) = match &recipe.init_from {
+        Some(first) => first_model(recipe, first)?,
+        None => new_model(recipe, data)?,
+    };
+    let trainer = Trainer::new(model, recipe.training.clone(), recipe.seed, threads)?
+        .with_patience(recipe.validation.patience)
+        .in_directory(RunDirectory::new(&args.out, info.clone()));
+    Ok((info, trainer))
+}
+
+/// A model with fresh weights, and tokenizers that are learned from the text.
+fn new_model(recipe: &Recipe, data: &TrainingData) -> Result<(ModelInfo, Box<dyn Seq2Seq>)> {
     let config = recipe.model_config()?;
     let (source, target) = data.pipelines(config.tied_embeddings() == TiedEmbeddings::All)?;
     let language = |code: &Option<String>| code.clone().unwrap_or_default();
@@ -125,10 +136,26 @@ fn begin(
         target,
     };
     let model = info.build(recipe.seed)?;
-    let trainer = Trainer::new(model, recipe.training.clone(), recipe.seed, threads)?
-        .with_patience(recipe.validation.patience)
-        .in_directory(RunDirectory::new(&args.out, info.clone()));
-    Ok((info, trainer))
+    Ok((info, model))
+}
+
+/// The model that the training goes on from. It keeps its languages, unless the recipe names others.
+fn first_model(recipe: &Recipe, path: &Path) -> Result<(ModelInfo, Box<dyn Seq2Seq>)> {
+    let (mut info, model) = exchange::read(path)
+        .with_context(|| format!("init_from: the model {} cannot be used", path.display()))?;
+    info.config = recipe.changed(&info.config)?;
+    let weights = checkpoint::named(model.parameters());
+    let model = info.restore(weights)?;
+    let languages = [
+        (&mut info.source_language, &recipe.data.source_language),
+        (&mut info.target_language, &recipe.data.target_language),
+    ];
+    for (own, given) in languages {
+        if let Some(code) = given {
+            own.clone_from(code);
+        }
+    }
+    Ok((info, model))
 }
 
 /// A run from its newest checkpoint.
@@ -142,7 +169,11 @@ fn resume(
         args.settings.say(format_args!("{} is damaged and left out: {error}", path.display()));
     }
     let info = checkpoint.info.clone();
-    if info.config != recipe.model_config()? {
+    let config = match recipe.init_from {
+        Some(_) => recipe.changed(&info.config)?,
+        None => recipe.model_config()?,
+    };
+    if info.config != config {
         anyhow::bail!(
             "{} was begun with another [model]; give the same, or name a new directory",
             args.out.display()

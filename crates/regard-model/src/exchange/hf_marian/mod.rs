@@ -5,9 +5,13 @@
 //! places, and the row of `<s>` holds the vector of `<pad>`.
 
 mod config;
+mod names;
 mod tensors;
 mod vocabulary;
 mod weights;
+mod write;
+
+pub use write::write;
 
 use std::fs;
 use std::path::Path;
@@ -31,6 +35,13 @@ struct Languages {
     source_lang: Option<String>,
     #[serde(default)]
     target_lang: Option<String>,
+}
+
+/// Whether a directory says that it holds a model of Hugging Face; [`read`] says which ones it takes.
+#[must_use]
+pub fn is_one(dir: &Path) -> bool {
+    let config: Result<serde_json::Value> = read_json(&dir.join("config.json"));
+    config.is_ok_and(|config| config.get("model_type").is_some())
 }
 
 /// Reads a directory as it comes from the hub: `config.json`, `model.safetensors`, `source.spm`, `target.spm`,
