@@ -165,6 +165,7 @@ fn corpora(seeds: &Seeds) {
     seeds.add_text("json_lines", &[
         "{\"source\": \"the cat\", \"target\": \"le\\nchat\", \"id\": 3}\n\n{\"source\": null, \"target\": \"\"}\n",
         "{\"translation\": {\"en\": \"\\ud83d\\udc69\", \"fr\": \"x\"}}\n",
+        "{\"translation.en\": \"a\", \"translation\": {\"en\": \"b\", \"fr\": \"c\", \"fr\": [1e9, {}]}}\n",
     ]);
     for entry in fs::read_dir(data("parquet")).expect("the tests' data is there").flatten() {
         if entry.path().extension().is_some_and(|extension| extension == "parquet") {

@@ -110,7 +110,10 @@ fn a_transformer_by_its_preset() {
             "positions = \"rotary\"\nencoder.heads = 128",
             "needs heads of an even width, found encoder.heads = 128",
         ),
-        ("d_model = 33\nencoder.heads = 3\ndecoder.heads = 1", "needs an even d_model of at least 2, found 33"),
+        (
+            "d_model = 33\nencoder.heads = 3\ndecoder.heads = 1",
+            "needs an even d_model of at least 2, found 33",
+        ),
         ("embedding = 5", "unknown field `embedding`, expected one of `d_model`"),
         ("encoder.layers = 65", "model.encoder.layers: encoder.layers = 65 are too many"),
         ("d_ff = 0", "model.d_ff: d_ff = 0 must be from 1"),

@@ -75,7 +75,13 @@ fn what_is_wrong_is_named() {
     place.write("bad.jsonl", "{\"source\": \"a\", \"target\": \"b\"}\n{\"source\": \"a\"}\n");
     fails("pairs = \"bad.jsonl\"\n", &["bad.jsonl:2: no field `target`; what is there: source"]);
     fails("pairs = \"bad.jsonl\"\ncache = \"cache\"\n", &["bad.jsonl:2: no field `target`"]);
+    place.write("doubled.jsonl", "{\"source\": \"a\", \"target\": \"b\", \"source\": \"c\"}\n");
+    fails("pairs = \"doubled.jsonl\"\n", &["doubled.jsonl:1: the field `source` comes twice: remove one"]);
     place.write("few.tsv", "a\tb\nc\n");
+    for cache in ["few.tsv", "few.tsv/cache"] {
+        let data = format!("pairs = \"few.tsv\"\ncache = \"{cache}\"\n");
+        fails(&data, &["data.cache: ", "few.tsv is a file: name a directory"]);
+    }
     fails("pairs = \"few.tsv\"\n", &["few.tsv:2: no column 1 (counted from 0): the line has 1"]);
     place.write("blank.tsv", "\tb\n \tc\n");
     fails("pairs = \"blank.tsv\"\n", &["blank.tsv: no pair with text on both sides (2 lines"]);

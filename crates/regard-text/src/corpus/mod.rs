@@ -8,6 +8,7 @@ mod cache;
 mod encoder;
 mod filters;
 mod json_lines;
+mod json_value;
 mod pair_source;
 mod pairs;
 #[cfg(feature = "parquet")]

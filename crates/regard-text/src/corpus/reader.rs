@@ -3,11 +3,15 @@
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
+use std::string::FromUtf8Error;
 
 use crate::error::TextError;
 
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+const BYTE_ORDER_MARK: char = '\u{feff}';
+/// Bytes that are asked for at a time.
+const BUFFER: usize = 1 << 16;
 
 /// An iterator over the lines of a text.
 ///
@@ -23,7 +27,12 @@ const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 /// ```
 pub struct Lines {
     name: String,
-    reader: Box<dyn BufRead + Send>,
+    reader: BufReader<Box<dyn Read + Send>>,
+    /// Whole lines with their ends, and how many bytes of them have been handed out.
+    text: String,
+    used: usize,
+    /// What is wrong with the line after the text.
+    error: Option<TextError>,
     line: usize,
     done: bool,
 }
@@ -50,9 +59,14 @@ impl Lines {
     /// # Errors
     /// [`TextError::Read`].
     pub fn from_reader(name: &str, input: impl Read + Send + 'static) -> Result<Self, TextError> {
-        let reader =
-            decompress(input).map_err(|source| TextError::Read { file: name.to_owned(), line: 0, source })?;
-        Ok(Self { name: name.to_owned(), reader, line: 0, done: false })
+        let name = name.to_owned();
+        match decompress(input) {
+            Err(source) => Err(TextError::Read { file: name, line: 0, source }),
+            Ok(input) => {
+                let reader = BufReader::with_capacity(BUFFER, input);
+                Ok(Self { name, reader, text: String::new(), used: 0, error: None, line: 0, done: false })
+            }
+        }
     }
 
     /// The file's name for messages.
@@ -67,29 +81,66 @@ impl Lines {
         self.line
     }
 
-    fn read_line(&mut self) -> Result<Option<String>, TextError> {
-        let mut bytes = Vec::new();
-        let length = self.reader.read_until(b'\n', &mut bytes).map_err(|source| TextError::Read {
+    /// The next line, and those after it that are there already: nobody has to wait for more than one. They are one
+    /// text, which `str::lines` cuts as this iterator does. After an error there is nothing more.
+    ///
+    /// ```
+    /// use regard_text::Lines;
+    /// let mut lines = Lines::from_reader("memory", "one\r\ntwo\r\n\nlast".as_bytes()).unwrap();
+    /// assert_eq!(lines.next().unwrap().unwrap(), "one");
+    /// let texts: String = std::iter::from_fn(|| lines.next_text()).map(Result::unwrap).collect();
+    /// assert_eq!(texts.lines().collect::<Vec<_>>(), ["two", "", "last"]);
+    /// ```
+    pub fn next_text(&mut self) -> Option<Result<String, TextError>> {
+        if let Err(error) = self.fill()? {
+            return Some(Err(error));
+        }
+        let mut text = std::mem::take(&mut self.text);
+        text.drain(..std::mem::take(&mut self.used));
+        self.line += text.lines().count();
+        Some(Ok(text))
+    }
+
+    /// Sees to it that there is a line in the text; nothing at the end and after an error.
+    fn fill(&mut self) -> Option<Result<(), TextError>> {
+        while self.used == self.text.len() && !self.done {
+            if let Err(error) = self.error.take().map_or_else(|| self.read(), Err) {
+                self.done = true;
+                return Some(Err(error));
+            }
+        }
+        (!self.done).then_some(Ok(()))
+    }
+
+    /// Reads a line, and takes those that came with it.
+    fn read(&mut self) -> Result<(), TextError> {
+        let mut bytes = std::mem::take(&mut self.text).into_bytes();
+        bytes.clear();
+        self.used = 0;
+        self.reader.read_until(b'\n', &mut bytes).map_err(|source| TextError::Read {
             file: self.name.clone(),
             line: self.line,
             source,
         })?;
-        if length == 0 {
-            return Ok(None);
+        let there = self.reader.buffer();
+        let whole = whole_lines(there);
+        bytes.extend_from_slice(&there[..whole]);
+        self.reader.consume(whole);
+        self.done = bytes.is_empty();
+        self.text = String::from_utf8(bytes).unwrap_or_else(|error| self.before(&error));
+        if self.line == 0 && self.text.starts_with(BYTE_ORDER_MARK) {
+            self.used = BYTE_ORDER_MARK.len_utf8();
         }
-        self.line += 1;
-        if bytes.ends_with(b"\n") {
-            bytes.pop();
-            if bytes.ends_with(b"\r") {
-                bytes.pop();
-            }
-        }
-        let text = String::from_utf8(bytes)
-            .map_err(|_| TextError::InvalidUtf8 { file: self.name.clone(), line: self.line })?;
-        match text.strip_prefix('\u{feff}') {
-            Some(rest) if self.line == 1 => Ok(Some(rest.to_owned())),
-            _ => Ok(Some(text)),
-        }
+        Ok(())
+    }
+
+    /// The lines before the first that is not UTF-8; that one is reported after them.
+    fn before(&mut self, error: &FromUtf8Error) -> String {
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let text = String::from_utf8_lossy(&valid[..whole_lines(valid)]).into_owned();
+        let line = self.line + text.lines().count() + 1;
+        self.error = Some(TextError::InvalidUtf8 { file: self.name.clone(), line });
+        text
     }
 }
 
@@ -97,18 +148,24 @@ impl Iterator for Lines {
     type Item = Result<String, TextError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.done {
-            return None;
+        if let Err(error) = self.fill()? {
+            return Some(Err(error));
         }
-        let line = self.read_line().transpose();
-        self.done = !matches!(line, Some(Ok(_)));
-        line
+        let line = self.text.get(self.used..)?.split_inclusive('\n').next()?;
+        self.used += line.len();
+        self.line += 1;
+        line.lines().next().map(|line| Ok(line.to_owned()))
     }
+}
+
+/// The length of the lines that have an end.
+fn whole_lines(bytes: &[u8]) -> usize {
+    bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1)
 }
 
 /// Looks at the first bytes, and at no more of them than could still be a magic number: someone who types a short line
 /// must not have to type a second one before the first is read.
-fn decompress(mut input: impl Read + Send + 'static) -> io::Result<Box<dyn BufRead + Send>> {
+fn decompress(mut input: impl Read + Send + 'static) -> io::Result<Box<dyn Read + Send>> {
     let mut head = Vec::new();
     while [GZIP, ZSTD].iter().any(|magic| magic.len() > head.len() && magic.starts_with(&head)) {
         if input.by_ref().take(1).read_to_end(&mut head)? == 0 {
@@ -116,10 +173,10 @@ fn decompress(mut input: impl Read + Send + 'static) -> io::Result<Box<dyn BufRe
         }
     }
     let kind = head.clone();
-    let all = BufReader::new(Cursor::new(head).chain(input));
+    let all = Cursor::new(head).chain(input);
     Ok(match kind.as_slice() {
-        GZIP => Box::new(BufReader::new(flate2::bufread::MultiGzDecoder::new(all))),
-        ZSTD => Box::new(BufReader::new(zstd::Decoder::with_buffer(all)?)),
+        GZIP => Box::new(flate2::read::MultiGzDecoder::new(all)),
+        ZSTD => Box::new(zstd::Decoder::new(all)?),
         _ => Box::new(all),
     })
 }
@@ -166,5 +223,43 @@ mod tests {
             assert!(matches!(lines.next(), Some(Err(TextError::Read { line: 1, .. }))));
             assert!(lines.next().is_none());
         }
+    }
+
+    /// Gives what it has in pieces of a few bytes.
+    struct Pieces(Vec<u8>, usize);
+
+    impl Read for Pieces {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let length = self.1.min(self.0.len()).min(buffer.len());
+            buffer[..length].copy_from_slice(&self.0[..length]);
+            self.0.drain(..length);
+            Ok(length)
+        }
+    }
+
+    #[test]
+    fn texts_are_the_same_lines_and_errors_however_the_bytes_come() {
+        let good = "\u{feff}é\r\n\n\u{feff}b\rc\r\r\nlast\r".as_bytes();
+        let expected = ["é", "", "\u{feff}b\rc\r", "last\r"];
+        let bad = [good, b"\nfifth\n\xff\n"].concat();
+        for size in [1, 2, 3, 7, 100] {
+            let open = |bytes: &[u8]| Lines::from_reader("memory", Pieces(bytes.to_vec(), size)).unwrap();
+            let lines: Vec<String> = open(good).map(Result::unwrap).collect();
+            assert_eq!(lines, expected);
+            let mut texts = open(&bad);
+            let mut read = String::new();
+            let error = loop {
+                match texts.next_text().unwrap() {
+                    Ok(text) => read += &text,
+                    Err(error) => break error,
+                }
+            };
+            let lines: Vec<&str> = read.lines().collect();
+            assert_eq!(lines, [&expected[..3], &["last", "fifth"]].concat());
+            assert!(matches!(error, TextError::InvalidUtf8 { line: 6, .. }), "{error}");
+            assert!(texts.next_text().is_none() && texts.next().is_none());
+        }
+        let nothing = Lines::from_reader("memory", "\u{feff}".as_bytes()).unwrap();
+        assert_eq!(nothing.count(), 0);
     }
 }

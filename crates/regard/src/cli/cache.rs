@@ -64,6 +64,19 @@ fn state(path: &Path) -> Result<String> {
     read().with_context(|| format!("{}: cannot be read", path.display()))
 }
 
+/// Refuses what is no directory and cannot become one.
+pub(super) fn check(directory: &Path) -> Result<()> {
+    match directory.ancestors().find(|path| path.exists()) {
+        Some(path) if !path.is_dir() => {
+            bail!(
+                "data.cache: {} is a file: name a directory; it is made where it is missing",
+                path.display()
+            )
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Where something with this key lies.
 pub(super) fn path(directory: &Path, key: &str, ending: &str) -> PathBuf {
     directory.join(format!("{}.{ending}", &key[..16]))

@@ -31,6 +31,7 @@ pub(super) struct TrainingData<'a> {
 
 impl<'a> TrainingData<'a> {
     pub(super) fn open(recipe: &'a Recipe, settings: &'a Settings) -> Result<Self> {
+        recipe.data.cache.as_deref().map_or(Ok(()), cache::check)?;
         let corpora = recipe.data.training_corpora();
         let all_lines =
             |corpus: &TrainingCorpus| corpus.source.open()?.collect::<Result<Vec<_>, TextError>>();

@@ -7,49 +7,74 @@ use std::time::Duration;
 use anyhow::Result;
 use regard_text::{Lines, TextError};
 
-/// How long a window waits for one more line of a pipe before the work on it begins.
+/// How long a window waits for more of a pipe before the work on it begins.
 const PATIENCE: Duration = Duration::from_millis(2);
+/// Texts that are read ahead.
+const AHEAD: usize = 16;
+
+/// Lines as one text, which `str::lines` cuts.
+#[derive(Default)]
+pub(super) struct Window {
+    pub(super) text: String,
+    /// How many lines there are.
+    pub(super) lines: usize,
+}
 
 /// Lines of a file or of standard input, read ahead by a thread of their own.
 pub(super) struct Windows {
-    lines: Receiver<Result<String, TextError>>,
+    read: Receiver<Result<Window, TextError>>,
+    /// Lines that came with those of the window before.
+    rest: Window,
     failed: Option<TextError>,
 }
 
 impl Windows {
     /// Opens a file; `-` or nothing is standard input.
     pub(super) fn open(path: Option<&PathBuf>) -> Result<Self> {
-        let lines = Lines::open(path.map_or("-".as_ref(), PathBuf::as_path))?;
-        let (sender, receiver) = sync_channel(1024);
+        let mut lines = Lines::open(path.map_or("-".as_ref(), PathBuf::as_path))?;
+        let (sender, receiver) = sync_channel(AHEAD);
         std::thread::spawn(move || {
-            // The receiver goes away when the work has ended early; so does this thread then.
-            for line in lines {
-                if sender.send(line).is_err() {
+            let mut before = 0;
+            while let Some(text) = lines.next_text() {
+                let count = lines.line() - std::mem::replace(&mut before, lines.line());
+                // The receiver goes away when the work has ended early; so does this thread then.
+                if sender.send(text.map(|text| Window { text, lines: count })).is_err() {
                     return;
                 }
             }
         });
-        Ok(Self { lines: receiver, failed: None })
+        Ok(Self { read: receiver, rest: Window::default(), failed: None })
     }
 
-    /// The lines that are there, at least one and at most `limit`; empty at the end. A line that cannot be read is an
-    /// error after the lines before it have been returned.
-    pub(super) fn next(&mut self, limit: usize) -> Result<Vec<String>> {
-        if let Some(error) = self.failed.take() {
-            return Err(error.into());
+    /// The lines that are there, at least one and at most `limit`; none at the end. A line that cannot be read is an error
+    /// after the lines before it have been returned.
+    pub(super) fn next(&mut self, limit: usize) -> Result<Window> {
+        let mut window = std::mem::take(&mut self.rest);
+        if window.lines == 0 {
+            if let Some(error) = self.failed.take() {
+                return Err(error.into());
+            }
+            let Ok(first) = self.read.recv() else { return Ok(window) };
+            window = first?;
         }
-        let mut window = Vec::new();
-        let Ok(first) = self.lines.recv() else { return Ok(window) };
-        window.push(first?);
-        while window.len() < limit {
-            match self.lines.recv_timeout(PATIENCE) {
-                Ok(Ok(line)) => window.push(line),
+        while window.lines < limit {
+            match self.read.recv_timeout(PATIENCE) {
+                Ok(Ok(more)) => {
+                    window.text.push_str(&more.text);
+                    window.lines += more.lines;
+                }
                 Ok(Err(error)) => {
                     self.failed = Some(error);
                     break;
                 }
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
             }
+        }
+        if window.lines > limit
+            && let Some((end, _)) = window.text.match_indices('\n').nth(limit.saturating_sub(1))
+        {
+            self.rest = Window { text: window.text.split_off(end + 1), lines: window.lines - limit };
+            window.lines = limit;
         }
         Ok(window)
     }

@@ -37,6 +37,12 @@ impl Output {
         writeln!(self.writer, "{line}").with_context(|| format!("{name}: cannot be written"))
     }
 
+    /// Text that has its line ends.
+    pub(super) fn text(&mut self, text: &str) -> Result<()> {
+        let name = &self.name;
+        self.writer.write_all(text.as_bytes()).with_context(|| format!("{name}: cannot be written"))
+    }
+
     /// Makes what was written visible to a reader.
     pub(super) fn flush(&mut self) -> Result<()> {
         let name = &self.name;

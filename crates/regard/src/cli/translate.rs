@@ -174,11 +174,11 @@ pub(super) fn run(args: &TranslateArgs) -> Result<()> {
     let mut done = 0;
     loop {
         let lines = input.next(window)?;
-        if lines.is_empty() {
+        let texts: Vec<&str> = lines.text.lines().collect();
+        if texts.is_empty() {
             wishes.finish()?;
             return output.finish();
         }
-        let texts: Vec<&str> = lines.iter().map(String::as_str).collect();
         let wished = wishes.next(texts.len())?;
         let trace = Trace::default();
         let observer = args.shown.trace.then_some(&trace as &dyn SearchObserver);
@@ -202,7 +202,7 @@ pub(super) fn run(args: &TranslateArgs) -> Result<()> {
             }
         }
         output.flush()?;
-        done += lines.len();
+        done += texts.len();
     }
 }
 

@@ -5,13 +5,14 @@
 //! that does not end its word is written with a trailing `@@`.
 
 mod apply;
+mod cache;
 mod codes;
 mod glossary;
 mod learn;
 mod piece_counts;
 mod word_counts;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,13 +21,12 @@ use super::word::{words, words_with_starts};
 use crate::error::TextError;
 use crate::random::SplitMix64;
 use apply::MergeTable;
+use cache::Cache;
 use glossary::Glossaries;
 use word_counts::count_words;
 
 const END_OF_WORD: &str = "</w>";
 const CONTINUES: &str = "@@";
-/// Words that the cache holds before it starts afresh, so that a server's memory stays bounded.
-const CACHE_WORDS: usize = 1 << 18;
 
 /// An ordered list of merges, and what applying them needs.
 ///
@@ -45,8 +45,7 @@ pub struct Bpe {
     /// The only pieces that may come about, marks included; all where there is none.
     vocabulary: Option<HashSet<String>>,
     glossaries: Option<Arc<Glossaries>>,
-    /// The pieces of words, a space between.
-    cache: Mutex<HashMap<String, Box<str>, foldhash::fast::RandomState>>,
+    cache: Mutex<Cache>,
 }
 
 impl Bpe {
@@ -161,25 +160,19 @@ impl Bpe {
         piece_counts::read(path.as_ref(), threshold)
     }
 
-    /// Writes a vocabulary file of [`count_pieces`](Self::count_pieces), the most frequent piece first.
+    /// Writes a vocabulary file of [`count_pieces`](Self::count_pieces): the most frequent piece first, equal ones in the
+    /// order of the counts, as subword-nmt does.
     ///
     /// # Errors
     /// [`TextError::Write`].
-    pub fn write_vocabulary(path: impl AsRef<Path>, counts: &BTreeMap<String, u64>) -> Result<(), TextError> {
+    pub fn write_vocabulary(path: impl AsRef<Path>, counts: &[(String, u64)]) -> Result<(), TextError> {
         piece_counts::write(path.as_ref(), counts)
     }
 
-    /// How often each piece occurs in lines of text.
+    /// How often each piece occurs in lines of text, in the order in which they first occur.
     #[must_use]
-    pub fn count_pieces(&self, lines: impl IntoIterator<Item = impl AsRef<str>>) -> BTreeMap<String, u64> {
-        let mut counts = BTreeMap::new();
-        for (word, count) in count_words(lines) {
-            for piece in self.pieces(&word, || false) {
-                let total: &mut u64 = counts.entry(piece).or_default();
-                *total = total.saturating_add(count);
-            }
-        }
-        counts
+    pub fn count_pieces(&self, lines: impl IntoIterator<Item = impl AsRef<str>>) -> Vec<(String, u64)> {
+        piece_counts::count(lines, |word| self.pieces(word, || false))
     }
 
     /// The pieces of every word of a line.
@@ -197,18 +190,23 @@ impl Bpe {
     #[must_use]
     pub fn apply(&self, line: &str) -> String {
         let mut pieced = String::with_capacity(line.len() + line.len() / 2);
+        self.apply_into(line, &mut pieced);
+        pieced
+    }
+
+    /// [`apply`](Self::apply), added to a text.
+    pub fn apply_into(&self, line: &str, text: &mut String) {
         let inner = line.trim_matches(' ');
         let before = line.len() - line.trim_start_matches(' ').len();
-        pieced.push_str(line.get(..before).unwrap_or_default());
+        text.push_str(line.get(..before).unwrap_or_default());
         let mut is_first = true;
         self.with_cache(words(inner), |_, pieces| {
             if !std::mem::take(&mut is_first) {
-                pieced.push(' ');
+                text.push(' ');
             }
-            pieced.push_str(pieces);
+            text.push_str(pieces);
         });
-        pieced.push_str(line.get(before + inner.len()..).unwrap_or_default());
-        pieced
+        text.push_str(line.get(before + inner.len()..).unwrap_or_default());
     }
 
     /// The same, drawn by chance: each time that a merge could be made it is left out with a probability (Provilkov,
@@ -252,36 +250,25 @@ impl Bpe {
         // The cache only saves time, so what a panicking thread left in it is still right.
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         for word in words {
-            if let Some(known) = cache.get(word) {
-                show(word, known);
-                continue;
-            }
-            let pieces = self.joined(word).into_boxed_str();
-            show(word, &pieces);
-            if cache.len() >= CACHE_WORDS {
-                cache.clear();
-            }
-            cache.insert(word.to_owned(), pieces);
+            show(word, cache.pieces(word, |text| self.cut_into(word, text)));
         }
     }
 
-    /// The pieces of a word with their marks, a space between.
-    fn joined(&self, word: &str) -> String {
+    /// Adds the pieces of a word to a text, with their marks and a space between.
+    fn cut_into(&self, word: &str, text: &mut String) {
         if self.glossaries.is_some() || self.vocabulary.is_some() || word.ends_with('@') {
-            return self.pieces(word, || false).join(" ");
+            text.push_str(&self.pieces(word, || false).join(" "));
+            return;
         }
         // The usual case, without a string for each piece.
-        let ends = self.table.split(word, || false);
-        let mut joined = String::with_capacity(word.len() + ends.len() * (CONTINUES.len() + 1));
         let mut start = 0;
-        for end in ends {
+        for end in self.table.split(word, || false) {
             if start > 0 {
-                joined.extend([CONTINUES, " "]);
+                text.extend([CONTINUES, " "]);
             }
-            joined.push_str(word.get(start..end).unwrap_or_default());
+            text.push_str(word.get(start..end).unwrap_or_default());
             start = end;
         }
-        joined
     }
 
     /// The pieces of a word with their marks.
@@ -300,7 +287,7 @@ impl Bpe {
 
     fn split(&self, word: &str, drop: impl FnMut() -> bool) -> Vec<String> {
         let mut start = 0;
-        let ends = self.table.split(word, drop).into_iter();
+        let ends = self.table.split(word, drop);
         let texts = ends.filter_map(|end| word.get(std::mem::replace(&mut start, end)..end));
         let pieces = texts.map(str::to_owned).collect();
         match &self.vocabulary {

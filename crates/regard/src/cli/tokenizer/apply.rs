@@ -1,11 +1,12 @@
 //! `regard tokenizer encode` and `decode`.
 
+use std::fmt::Write as _;
 use std::panic::resume_unwind;
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use regard_text::{Bpe, ScoredSegmentation, SentencePiece, SentencePieceToken, Tokenizer};
+use regard_text::{Bpe, SentencePiece, SentencePieceToken, Tokenizer};
 use serde::Serialize;
 
 use super::super::failure::WrongCall;
@@ -16,8 +17,8 @@ use super::super::settings::Settings;
 
 /// Lines that a thread takes at a time.
 const BLOCK: usize = 4096;
-/// Fewer lines are converted on one thread.
-const SMALL: usize = 64;
+/// Less text than this, in bytes, is converted on one thread.
+const SMALL: usize = 4096;
 
 /// Which tokenizer is applied.
 #[derive(Args)]
@@ -106,29 +107,35 @@ pub(super) fn encode(args: &EncodeArgs) -> Result<()> {
     let own = args.ids || args.nbest.is_some();
     check_sentencepiece(&tokenizer, own, "--ids and --nbest")?;
     if args.json {
-        return apply(&args.files, &tokenizer, |tokenizer, _, line| Ok(vec![json(tokenizer, line)?]));
+        return apply(&args.files, &tokenizer, |tokenizer, _, line, text| {
+            text.push_str(&json(tokenizer, line)?);
+            text.push('\n');
+            Ok(())
+        });
     }
     let shown = |tokens: &[SentencePieceToken]| {
         let shown =
             |token: &SentencePieceToken| if args.ids { token.id.to_string() } else { token.piece.clone() };
         tokens.iter().map(shown).collect::<Vec<_>>().join(" ")
     };
-    apply(&args.files, &tokenizer, |tokenizer, number, line| {
-        Ok(match (tokenizer, args.nbest, args.bpe.dropout) {
+    apply(&args.files, &tokenizer, |tokenizer, number, line, text| {
+        match (tokenizer, args.nbest, args.bpe.dropout) {
             (Tokenizer::SentencePiece(model), Some(count), _) => {
-                let numbered = |path: &ScoredSegmentation| {
-                    format!("{number} ||| {} ||| {}", shown(&path.tokens), path.score)
-                };
-                model.nbest(line, usize::from(count))?.iter().map(numbered).collect()
+                for path in model.nbest(line, usize::from(count))? {
+                    writeln!(text, "{number} ||| {} ||| {}", shown(&path.tokens), path.score)?;
+                }
+                return Ok(());
             }
-            (Tokenizer::SentencePiece(model), None, _) => vec![shown(&model.segment(line))],
+            (Tokenizer::SentencePiece(model), None, _) => text.push_str(&shown(&model.segment(line))),
             (Tokenizer::Bpe(bpe), _, Some(dropout)) => {
                 let key = args.bpe.seed.wrapping_shl(32).wrapping_add(number as u64);
-                vec![bpe.sample(line, dropout, key).join(" ")]
+                text.push_str(&bpe.sample(line, dropout, key).join(" "));
             }
-            (Tokenizer::Bpe(bpe), _, None) => vec![bpe.apply(line)],
-            (other, _, _) => vec![other.tokenize(line).join(" ")],
-        })
+            (Tokenizer::Bpe(bpe), _, None) => bpe.apply_into(line, text),
+            (other, _, _) => text.push_str(&other.tokenize(line).join(" ")),
+        }
+        text.push('\n');
+        Ok(())
     })
 }
 
@@ -165,13 +172,14 @@ fn with_options(tokenizer: Tokenizer, options: &BpeOptions) -> Result<Tokenizer>
 pub(super) fn decode(args: &DecodeArgs) -> Result<()> {
     let tokenizer = tokenizer(&args.which)?;
     check_sentencepiece(&tokenizer, args.ids, "--ids")?;
-    apply(&args.files, &tokenizer, |tokenizer, number, line| {
+    apply(&args.files, &tokenizer, |tokenizer, number, line, text| {
         let tokens: Vec<&str> = line.split(' ').filter(|token| !token.is_empty()).collect();
-        let text = match tokenizer {
+        text.push_str(&match tokenizer {
             Tokenizer::SentencePiece(model) if args.ids => model.decode(&ids(model, number, &tokens)?),
             tokenizer => tokenizer.detokenize(&tokens),
-        };
-        Ok(vec![text])
+        });
+        text.push('\n');
+        Ok(())
     })
 }
 
@@ -195,12 +203,12 @@ fn tokenizer(which: &Which) -> Result<Tokenizer> {
     }
 }
 
-/// Turns each line, given with its number from 0, into lines: on all threads, each with a tokenizer of its own, which
-/// remembers words.
+/// Turns each line, given with its number from 0, into lines that are added to a text: on all threads, each with a
+/// tokenizer of its own, which remembers words.
 fn apply(
     files: &Files,
     tokenizer: &Tokenizer,
-    convert: impl Fn(&Tokenizer, usize, &str) -> Result<Vec<String>> + Sync,
+    convert: impl Fn(&Tokenizer, usize, &str, &mut String) -> Result<()> + Sync,
 ) -> Result<()> {
     check_apart(files.input.as_ref(), files.output.as_ref())?;
     let tokenizers = vec![tokenizer.clone(); files.settings.threads()?.count()];
@@ -208,29 +216,43 @@ fn apply(
     let mut output = Output::open(files.output.as_ref())?;
     let mut done = 0;
     loop {
-        let lines = input.next(tokenizers.len() * BLOCK)?;
-        if lines.is_empty() {
+        let window = input.next(tokenizers.len() * BLOCK)?;
+        if window.lines == 0 {
             return output.finish();
         }
         // A few lines are not worth a thread.
-        let parts = if lines.len() < SMALL { 1 } else { tokenizers.len() };
-        let parts: Vec<&[String]> = lines.chunks(lines.len().div_ceil(parts)).collect();
-        let starts =
-            parts.iter().scan(done, |start, part| Some(std::mem::replace(start, *start + part.len())));
-        let work: Vec<_> = tokenizers.iter().zip(&parts).zip(starts).collect();
-        let convert_part = |&((tokenizer, part), start): &((&Tokenizer, &&[String]), usize)| {
-            let numbered = part.iter().zip(start..);
-            numbered.map(|(line, number)| convert(tokenizer, number, line)).collect::<Result<Vec<_>>>()
-        };
-        for converted in on_threads(&work, convert_part) {
-            for line in converted?.iter().flatten() {
-                output.line(line)?;
+        let count = if window.text.len() < SMALL { 1 } else { tokenizers.len() };
+        let work: Vec<_> = tokenizers.iter().zip(parts(&window.text, count, done)).collect();
+        let convert_part = |&(tokenizer, (start, part)): &(&Tokenizer, (usize, &str))| {
+            let mut text = String::with_capacity(2 * part.len());
+            for (number, line) in (start..).zip(part.lines()) {
+                convert(tokenizer, number, line, &mut text)?;
             }
+            Ok::<_, anyhow::Error>(text)
+        };
+        for text in on_threads(&work, convert_part) {
+            output.text(&text?)?;
         }
         // Who waits for an answer gets it: at a terminal, behind a pipe.
         output.flush()?;
-        done += lines.len();
+        done += window.lines;
     }
+}
+
+/// Lines in at most so many parts of about the same size, each with the number of its first line.
+fn parts(text: &str, count: usize, first: usize) -> Vec<(usize, &str)> {
+    let (mut parts, mut rest, mut number) = (Vec::new(), text, first);
+    for left in (1..=count).rev() {
+        let share = rest.len() / left;
+        let end = rest.as_bytes().iter().skip(share).position(|&byte| byte == b'\n');
+        let (part, after) = rest.split_at(end.map_or(rest.len(), |end| share + end + 1));
+        if !part.is_empty() {
+            parts.push((number, part));
+        }
+        number += part.lines().count();
+        rest = after;
+    }
+    parts
 }
 
 /// One result an item, each computed on a thread of its own.
@@ -242,4 +264,17 @@ fn on_threads<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> V
         let running: Vec<_> = items.iter().map(|item| scope.spawn(|| work(item))).collect();
         running.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_whole_lines_with_their_numbers() {
+        assert_eq!(parts("a\nbb\n\nc", 1, 5), [(5, "a\nbb\n\nc")]);
+        assert_eq!(parts("aaaa\nb\n\nc", 2, 5), [(5, "aaaa\n"), (6, "b\n\nc")]);
+        assert_eq!(parts("one long line\nb\n", 3, 0), [(0, "one long line\n"), (1, "b\n")]);
+        assert_eq!(parts("\n", 4, 2), [(2, "\n")]);
+    }
 }
