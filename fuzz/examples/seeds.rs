@@ -154,6 +154,12 @@ fn models(seeds: &Seeds) {
         let unsealed = format!("{before}\"config_sha256\": \"{}", &after[64..]);
         seeds.add("model", &[&[&[family + 3], unsealed.as_bytes()].concat()]);
     }
+    let marian = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/regard/tests/data/marian");
+    for name in ["s2s", "s2s_normed", "transformer_pre"] {
+        let read = |file: &str| fs::read(marian.join(name).join(file)).expect("the tests' data is there");
+        let vocabularies = [&[0], read("source.yml").as_slice()].concat();
+        seeds.add("marian", &[&vocabularies, &read("target.yml"), &read("model.npz")]);
+    }
     model::save(&SCRATCH, Preset::Bahdanau);
     for (which, name) in (0u8..).zip(["training_state.safetensors", "training_state.json"]) {
         let file = fs::read(SCRATCH.join(name)).expect("it was written");

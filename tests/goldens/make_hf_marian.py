@@ -51,8 +51,10 @@ def pieces(prefix, lines, options):
     return [model.id_to_piece(i) for i in ids if not model.is_control(i) and not model.is_unknown(i)]
 
 
-def write_vocabulary(file, tokens):
-    tokens = ["</s>", "<unk>", *dict.fromkeys(tokens), "<pad>"]
+def write_vocabulary(file, tokens, shares):
+    """`<pad>` comes last; of two vocabularies, whose configuration has one id for it, at a place that both have."""
+    special, last = (["</s>", "<unk>"], ["<pad>"]) if shares else (["</s>", "<unk>", "<pad>"], [])
+    tokens = [*special, *dict.fromkeys(tokens), *last]
     ids = {token: place for place, token in enumerate(tokens)}
     file.write_text(json.dumps(ids, ensure_ascii=False), encoding="utf-8")
     return ids
@@ -63,8 +65,8 @@ def make(directory, pairs, shape, options, steps):
     source = pieces(directory / "source", [source for source, _ in pairs], options)
     target = pieces(directory / "target", [target for _, target in pairs], options)
     shares = shape.get("share_encoder_decoder_embeddings", True)
-    ids = write_vocabulary(directory / "vocab.json", [TAG, *source, *(target if shares else [])])
-    target_ids = ids if shares else write_vocabulary(directory / "target_vocab.json", target)
+    ids = write_vocabulary(directory / "vocab.json", [TAG, *source, *(target if shares else [])], shares)
+    target_ids = ids if shares else write_vocabulary(directory / "target_vocab.json", target, shares)
     languages = {"source_lang": "en", "target_lang": "fr", "tokenizer_class": "MarianTokenizer"}
     (directory / "tokenizer_config.json").write_text(json.dumps(languages | {"separate_vocabs": not shares}))
     pad = target_ids["<pad>"]

@@ -124,7 +124,7 @@ def our_scores(binary, model, pairs):
 
 
 def our_translations(binary, model, sources, beam):
-    options = "--narrowing-beam --length-penalty marian --suppress <unk> --max-length 200 --format jsonl --beam-size".split()
+    options = "--narrowing-beam --length-penalty marian --suppress <unk> --max-length-factor 3 --format jsonl --beam-size".split()
     out = regard(binary, "translate", model, *options, str(beam), lines="\n".join(sources) + "\n")
     return [json.loads(line)["translations"][0] for line in out.splitlines()]
 
@@ -146,11 +146,9 @@ def compare(binary, name, sizes, pairs, updates):
         sources = [source for source, _ in pairs]
         for beam in BEAMS:
             rows = list(zip(sources, translations(theirs, shape, sources, beam), our_translations(binary, ours, sources, beam)))
-            # What did not end is cut at other lengths.
-            ended = [row for row in rows if row[2]["finished"]]
-            different = [(source, text, best["text"]) for source, (text, _), best in ended if text != best["text"]]
-            scored = max((abs(score - best["score"]) for _, (text, score), best in ended if text == best["text"]), default=0)
-            print(f"  beam {beam}: {len(ended) - len(different)} of {len(ended)} equal, their scores within {scored:.1e}", flush=True)
+            different = [(source, text, best["text"]) for source, (text, _), best in rows if text != best["text"]]
+            scored = max((abs(score - best["score"]) for _, (text, score), best in rows if text == best["text"]), default=0)
+            print(f"  beam {beam}: {len(rows) - len(different)} of {len(rows)} equal, their scores within {scored:.1e}", flush=True)
             for source, *texts in different:
                 both = [(source, text) for text in texts]
                 for program, forced in (("marian", scores(theirs, shape, both)), ("regard", our_scores(binary, ours, both))):

@@ -69,6 +69,8 @@ pub enum MaxLength {
     FromSource,
     /// This many.
     Fixed(usize),
+    /// So many times the source tokens, the end symbol counted there too (Marian's `--max-length-factor`).
+    Times(usize),
 }
 
 impl MaxLength {
@@ -78,6 +80,7 @@ impl MaxLength {
         match self {
             Self::FromSource => source_tokens.saturating_mul(2).saturating_add(20),
             Self::Fixed(tokens) => tokens,
+            Self::Times(factor) => source_tokens.saturating_add(1).saturating_mul(factor),
         }
     }
 }
@@ -148,11 +151,11 @@ impl SearchOptions {
                 "n-best {n_best} is more than the beam size {beam_size}: ask for fewer or raise the beam size"
             ));
         }
-        if self.max_length == MaxLength::Fixed(0) {
+        if [MaxLength::Fixed(0), MaxLength::Times(0)].contains(&self.max_length) {
             return refuse("the maximum length is 0; the smallest is 1 (the end symbol alone)".into());
         }
         match self.max_length {
-            MaxLength::Fixed(tokens) if tokens > MAX_TARGET_TOKENS => {
+            MaxLength::Fixed(tokens) | MaxLength::Times(tokens) if tokens > MAX_TARGET_TOKENS => {
                 refuse(format!("the maximum length is {tokens}; the largest is {MAX_TARGET_TOKENS}"))
             }
             _ => self.length_penalty.check(),

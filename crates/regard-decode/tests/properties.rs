@@ -18,7 +18,11 @@ use regard_text::Padded;
 use regard_text::special_tokens::{BOS, EOS, PAD, UNK};
 
 fn options() -> impl Strategy<Value = SearchOptions> {
-    let length = prop_oneof![Just(MaxLength::FromSource), (1..12_usize).prop_map(MaxLength::Fixed)];
+    let length = prop_oneof![
+        Just(MaxLength::FromSource),
+        (1..12_usize).prop_map(MaxLength::Fixed),
+        (1..4_usize).prop_map(MaxLength::Times)
+    ];
     let penalty = prop_oneof![
         Just(LengthPenalty::None),
         Just(LengthPenalty::default()),
@@ -235,6 +239,25 @@ fn nothing_in_nothing_out() {
     let none = Padded::default();
     assert_eq!(model.decoding(&Threads::single()).score(&none, &none, Some(Look::default())).unwrap(), []);
     assert_eq!(model.encoded.load(Relaxed), 0);
+}
+
+/// The empty translation ends in the first step, and 5 takes its place beside 4.
+#[test]
+fn the_next_best_takes_the_place_of_what_ends() {
+    let model = FakeModel::new(7, |_, prefix| match prefix {
+        [] => table(7, &[(EOS, 0.5), (4, 0.3), (5, 0.2)]),
+        [4] => table(7, &[(EOS, 0.1), (6, 0.1)]),
+        [5] => table(7, &[(EOS, 1.0)]),
+        _ => table(7, &[(EOS, 0.1)]),
+    });
+    let options = SearchOptions {
+        beam_size: 2,
+        n_best: 2,
+        length_penalty: LengthPenalty::None,
+        ..SearchOptions::default()
+    };
+    let list = model.search(&[vec![4]], &options).unwrap().remove(0);
+    assert_eq!(list.iter().map(|found| found.tokens.as_slice()).collect::<Vec<_>>(), [[].as_slice(), &[5]]);
 }
 
 /// `4 6` is the best translation, and `4 5` begins better: a beam of two that has lost a place to the empty one keeps that.

@@ -1,8 +1,9 @@
 //! The search of one sentence, a step at a time.
 //!
-//! At each step the `beam_size` best continuations of all living paths are taken by their raw sums; a narrowing beam takes
-//! one fewer for each path that has ended. Those that end leave the beam for the finished list; the others live on. So a beam of one is greedy search, and no sentence knows of any
-//! other.
+//! At each step the continuations of all living paths are ranked by their raw sums. Of the `beam_size` best, those that end
+//! leave the beam for the finished list; the best ones that do not end live on, as many as the beam holds: what ends leaves
+//! its place to the next. A narrowing beam gives it to nobody, and a beam of one is greedy search: it is over with the first
+//! end. No sentence knows of any other.
 
 mod banks;
 mod candidates;
@@ -38,6 +39,8 @@ pub(crate) struct Beam {
     /// The continuations that are taken at each step.
     width: usize,
     narrows: bool,
+    /// Whether the next best paths take the places of those that end.
+    refills: bool,
     /// Source positions, the end symbol included.
     positions: usize,
     max_length: usize,
@@ -57,6 +60,7 @@ impl Beam {
             wishes: Wishes::new(&request.include),
             width: options.beam_size,
             narrows: options.beam_width == BeamWidth::Narrowing,
+            refills: options.beam_width == BeamWidth::Steady && options.beam_size > 1,
             positions,
             max_length: options.max_length.tokens(positions.saturating_sub(1)),
             finished: Finished::new(options.n_best, Scoring::new(options)),
@@ -77,21 +81,30 @@ impl Beam {
         first_row: usize,
         mut considered: Option<&mut Vec<Considered>>,
     ) -> Result<Vec<usize>> {
-        let mut candidates = self.candidates(output, first_row, considered.is_some())?;
+        let candidates = self.candidates(output, first_row, considered.is_some())?;
         if candidates.is_empty() {
             self.stop();
             return Ok(Vec::new());
         }
-        let dropped = candidates.split_off(self.width.min(candidates.len()));
+        let width = self.width;
         let (mut living, mut fulfilled, mut rows) = (Vec::new(), Vec::new(), Vec::new());
-        for candidate in &candidates {
+        for (rank, candidate) in candidates.iter().enumerate() {
+            let ends = candidate.token == EOS;
+            let fate = match (ends, self.refills) {
+                (true, _) if rank < width => Fate::Ended,
+                (false, true) if living.len() < width => Fate::Lives,
+                (false, false) if rank < width => Fate::Lives,
+                _ => Fate::Dropped,
+            };
+            if let Some(considered) = &mut considered {
+                considered.push(candidate.considered(fate));
+            }
+            if fate == Fate::Dropped {
+                continue;
+            }
             let row = first_row + candidate.parent;
             let mut path = self.living[candidate.parent].clone();
             path.push(candidate.token, candidate.log_prob, output, row, self.positions);
-            let ends = candidate.token == EOS;
-            if let Some(considered) = &mut considered {
-                considered.push(candidate.considered(if ends { Fate::Ended } else { Fate::Lives }));
-            }
             if ends {
                 self.width -= usize::from(self.narrows);
                 self.finished.add(path);
@@ -100,9 +113,6 @@ impl Beam {
                 fulfilled.push(self.wishes.after(&self.fulfilled[candidate.parent], candidate.token));
                 rows.push(row);
             }
-        }
-        if let Some(considered) = &mut considered {
-            considered.extend(dropped.iter().map(|candidate| candidate.considered(Fate::Dropped)));
         }
         (self.living, self.fulfilled) = (living, fulfilled);
         let at_limit = self.living.first().is_some_and(|path| path.tokens.len() >= self.max_length);
@@ -113,9 +123,10 @@ impl Beam {
         Ok(rows)
     }
 
-    /// The best continuations, best first: as many as the beam holds, and where `more` is wanted as many again.
+    /// The best continuations, best first: as many as the beam holds, and as many again where they may be needed or `more`
+    /// are wanted.
     fn candidates(&self, output: &StepOutput, first_row: usize, more: bool) -> Result<Vec<Candidate>> {
-        let mut best = Candidates::new(if more { 2 * self.width } else { self.width });
+        let mut best = Candidates::new(if more || self.refills { 2 * self.width } else { self.width });
         let mut helpful = Vec::new();
         for (parent, path) in self.living.iter().enumerate() {
             let log_probs = output.log_probs.row(first_row + parent);

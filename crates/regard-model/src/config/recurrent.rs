@@ -484,3 +484,37 @@ impl RecurrentConfig {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::config::Preset;
+
+    #[test]
+    fn layer_norm_may_be_written_as_in_older_files() {
+        for (written, meant) in [
+            (json!(false), LayerNorm::None),
+            (json!(true), LayerNorm::Cells),
+            (json!("none"), LayerNorm::None),
+            (json!("cells"), LayerNorm::Cells),
+            (json!("everywhere"), LayerNorm::Everywhere),
+        ] {
+            assert_eq!(serde_json::from_value::<LayerNorm>(written).unwrap(), meant);
+        }
+        let error = serde_json::from_value::<LayerNorm>(json!("cell")).unwrap_err().to_string();
+        assert_eq!(error, "layer_norm = \"cell\"; it may be \"none\", \"cells\" or \"everywhere\"");
+    }
+
+    #[test]
+    fn an_epsilon_must_keep_from_a_division_by_zero() {
+        for preset in [Preset::Bahdanau, Preset::TransformerTiny] {
+            assert!(preset.config().with_changes(&json!({ "norm_epsilon": 1e-9 })).is_ok());
+            for epsilon in [0.0, -1e-5, 1.0] {
+                let error = preset.config().with_changes(&json!({ "norm_epsilon": epsilon })).unwrap_err();
+                assert!(error.to_string().contains("must be above 0 and below 1"), "{error}");
+            }
+        }
+    }
+}

@@ -20,6 +20,9 @@ pub(super) struct SearchArgs {
     /// Target tokens after which a translation is cut [default: 2 × source + 20]
     #[arg(long, value_name = "N")]
     max_length: Option<usize>,
+    /// The same as so many times the source tokens, end symbols counted on both sides
+    #[arg(long, value_name = "N", conflicts_with = "max_length")]
+    max_length_factor: Option<usize>,
     /// Target tokens, end symbol included, before which a translation does not end
     #[arg(long, default_value_t = 0, value_name = "N")]
     min_length: usize,
@@ -94,7 +97,11 @@ impl SearchArgs {
         Ok(SearchOptions {
             beam_size: self.beam_size,
             beam_width: if self.narrowing_beam { BeamWidth::Narrowing } else { BeamWidth::Steady },
-            max_length: self.max_length.map_or(MaxLength::FromSource, MaxLength::Fixed),
+            max_length: match (self.max_length, self.max_length_factor) {
+                (Some(tokens), _) => MaxLength::Fixed(tokens),
+                (None, Some(factor)) => MaxLength::Times(factor),
+                (None, None) => MaxLength::FromSource,
+            },
             min_length: self.min_length,
             length_penalty: match self.length_penalty {
                 Penalty::None => LengthPenalty::None,

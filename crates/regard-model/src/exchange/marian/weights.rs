@@ -106,7 +106,7 @@ impl<'a> Weights<'a> {
     fn table(&mut self, name: &str, words: &Words, width: usize) -> Result<Tensor> {
         self.left.remove(name);
         let stored = self.npz.tensor(name, [their_size(words), width])?;
-        Ok(reordered(&stored, words, 0.0))
+        Ok(reordered(&stored, words))
     }
 
     /// The output layer, which old versions stored the other way around.
@@ -114,7 +114,7 @@ impl<'a> Weights<'a> {
         let untransposed = format!("{output}_W");
         if self.left.contains(untransposed.as_str()) {
             let stored = self.matrix(&untransposed, their_size(target), width)?;
-            return Ok(reordered(&stored, target, 0.0));
+            return Ok(reordered(&stored, target));
         }
         self.table(&format!("{output}_Wt"), target, width)
     }
@@ -126,7 +126,7 @@ impl<'a> Weights<'a> {
             self.vector(&format!("{output}_b"), their_size(target))?
         };
         let stored = stored.reshape([their_size(target), 1])?;
-        let mut bias = reordered(&stored, target, 0.0).values().to_vec();
+        let mut bias = reordered(&stored, target).values().to_vec();
         for id in [PAD, BOS] {
             bias[id as usize] = NEVER;
         }
@@ -145,14 +145,14 @@ fn their_size(words: &Words) -> usize {
     words.rows.iter().flatten().count()
 }
 
-/// The rows of a table in our order.
-fn reordered(stored: &Tensor, words: &Words, missing: f32) -> Tensor {
+/// The rows of a table in our order; what they do not have is zeros.
+fn reordered(stored: &Tensor, words: &Words) -> Tensor {
     let width = stored.shape().last();
     Tensor::build([words.rows.len(), width], |values| {
         for (values, row) in values.chunks_exact_mut(width.max(1)).zip(&words.rows) {
             match row {
                 Some(row) => values.copy_from_slice(stored.row(*row)),
-                None => values.fill(missing),
+                None => values.fill(0.0),
             }
         }
     })
