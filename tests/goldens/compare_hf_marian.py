@@ -16,9 +16,8 @@ written here once more in a few lines, finds Regard's translation with the logit
 
 What is set alike on both sides: `<pad>` is never written; scores are sums of log-probabilities by number of tokens, the end
 included (`--length-penalty average`, `length_penalty=1.0`); a search ends when nothing better can come
-(`early_stopping="never"`), and no end is forced on a translation that the limit cuts. Two differences stay: transformers
-and CTranslate2 fill a beam up when a translation ends, and Regard's is narrower for a step; CTranslate2 stops when `patience`
-times as many translations as the beam is wide have ended. Greedy search has neither.
+(`early_stopping="never"`); a translation that the limit cuts competes with the others (`--cut-competes`), and no end is forced on it. One difference stays: CTranslate2 stops
+when `patience` times as many translations as the beam is wide have ended.
 
 Needs torch, transformers (5.24), sentencepiece, and ctranslate2 (4.8) for `export`.
 """
@@ -88,6 +87,7 @@ def regard(binary, *arguments, lines=None):
 
 def translations(binary, model, sources, beams):
     options = ["--beam-size", beams, "--max-length", MAX_LENGTH, "--length-penalty", "average", "--format", "jsonl"]
+    options += ["--cut-competes"]
     out = regard(binary, "translate", model, *options, lines=sources)
     return [json.loads(line)["translations"][0] for line in out.splitlines()]
 
@@ -123,7 +123,7 @@ class Theirs:
 
     @torch.no_grad()
     def search_as_regard(self, source, beams):
-        """The best of so many continuations goes on at each step; what ends is not replaced."""
+        """Of the best continuations what ends is kept, and of the others as many go on as the beam holds."""
         encoded = self.model.get_encoder()(torch.tensor([source]))
         start = self.model.config.decoder_start_token_id
         living, ended = [([], 0.0)], []
@@ -133,14 +133,16 @@ class Theirs:
             logits = self.model(encoder_outputs=(state,), decoder_input_ids=ids).logits[:, -1]
             logits[:, self.model.config.pad_token_id] = float("-inf")
             sums = logits.log_softmax(-1) + torch.tensor([sum for _, sum in living], dtype=torch.float64)[:, None]
-            best = [(i // sums.shape[1], i % sums.shape[1]) for i in sums.flatten().topk(beams).indices.tolist()]
+            best = [(i // sums.shape[1], i % sums.shape[1]) for i in sums.flatten().topk(2 * beams).indices.tolist()]
             paths = [(living[parent][0] + [token], sums[parent, token].item()) for parent, token in best]
-            ended += [(sum / length, path[:-1]) for path, sum in paths if path[-1] == 0]
-            living = [(path, sum) for path, sum in paths if path[-1] != 0]
+            ended += [(sum / length, path[:-1]) for path, sum in paths[:beams] if path[-1] == 0]
+            living = [(path, sum) for path, sum in paths if path[-1] != 0][:beams]
             # Were all further tokens certain, up to the limit.
             if ended and all(sum / MAX_LENGTH <= max(ended)[0] for _, sum in living):
                 break
-        ids = max(ended)[1] if ended else living[0][0]
+        else:
+            ended += [(sum / MAX_LENGTH, path) for path, sum in living]
+        ids = max(ended)[1]
         return [self.tokens[i] for i in ids]
 
     @torch.no_grad()

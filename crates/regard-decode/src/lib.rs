@@ -65,7 +65,7 @@ pub use hypothesis::Hypothesis;
 pub use length_penalty::LengthPenalty;
 pub use look::Look;
 pub use observer::{Considered, Fate, SearchObserver, SearchStep};
-pub use options::{BeamWidth, MAX_BEAM_SIZE, MAX_TARGET_TOKENS, MaxLength, SearchOptions};
+pub use options::{BeamWidth, Cut, MAX_BEAM_SIZE, MAX_TARGET_TOKENS, MaxLength, SearchOptions};
 pub use request::{Request, Wish};
 pub use sampling::Sampling;
 pub use scorer::Score;

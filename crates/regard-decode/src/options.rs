@@ -28,6 +28,8 @@ pub struct SearchOptions {
     pub beam_size: usize,
     /// What becomes of the place of a hypothesis that has ended.
     pub beam_width: BeamWidth,
+    /// What becomes of hypotheses that the maximum length has cut.
+    pub cut: Cut,
     /// Hypotheses that are returned, at most the beam size.
     pub n_best: usize,
     /// Where a translation is cut.
@@ -62,6 +64,15 @@ pub enum BeamWidth {
     Narrowing,
 }
 
+/// What becomes of hypotheses that the maximum length has cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// They are returned only where none has ended: what goes round in circles may have a good score.
+    Last,
+    /// They compete with those that have ended (Marian, transformers, `CTranslate2`).
+    Competes,
+}
+
 /// The number of target tokens, the end symbol included, after which a translation is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MaxLength {
@@ -90,6 +101,7 @@ impl Default for SearchOptions {
         Self {
             beam_size: 5,
             beam_width: BeamWidth::Steady,
+            cut: Cut::Last,
             n_best: 1,
             max_length: MaxLength::FromSource,
             min_length: 0,

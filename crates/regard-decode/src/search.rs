@@ -63,9 +63,9 @@ impl<'a> Decoding<'a> {
 
     /// The best translations of source rows `x1 … xn EOS`, best first: one list a row.
     ///
-    /// A list holds finished hypotheses, at most `n_best`, all different; only where none finished within the maximum
-    /// length does it hold what was cut there, marked by [`Hypothesis::finished`]. The search of a sentence ends when no
-    /// living path can enter its list any more. Equal sums are decided by the rank of the parent, then by the id; equal
+    /// A list holds at most `n_best` hypotheses, all different: what has ended and, by [`SearchOptions::cut`], what the
+    /// maximum length has cut, marked by [`Hypothesis::finished`]. The search of a sentence ends when no living path can
+    /// enter its list any more. Equal sums are decided by the rank of the parent, then by the id; equal
     /// scores by who ended first. With [`SearchOptions::sampling`] it holds `n_best` draws, which may be the same. What a
     /// row gives does not depend on the other rows.
     ///

@@ -4,14 +4,20 @@ mod common;
 
 use common::FakeModel;
 use proptest::prelude::*;
-use regard_decode::{LengthPenalty, MaxLength, SearchOptions};
+use regard_decode::{Cut, LengthPenalty, MaxLength, SearchOptions};
 use regard_text::special_tokens::EOS;
 
 const WORDS: [u32; 3] = [4, 5, 6];
 const SOURCE: [u32; 4] = [4, 6, 5, EOS];
 
-/// All translations of at most `most` tokens, the end symbol included: (score, ids without it), best first.
-fn everything(model: &FakeModel, penalty: LengthPenalty, most: usize) -> Vec<(f64, Vec<u32>)> {
+/// All translations of at most `most` tokens, the end symbol included: (score, ids without it), best first; what is cut
+/// there among them where it `competes`.
+fn everything(
+    model: &FakeModel,
+    penalty: LengthPenalty,
+    most: usize,
+    competes: bool,
+) -> Vec<(f64, Vec<u32>)> {
     let mut prefixes = vec![(0.0, Vec::new())];
     let mut ended = Vec::new();
     for n in 1..=most {
@@ -23,6 +29,9 @@ fn everything(model: &FakeModel, penalty: LengthPenalty, most: usize) -> Vec<(f6
             longer.extend(WORDS.iter().map(|&id| (with(id), [prefix.as_slice(), &[id]].concat())));
         }
         prefixes = longer;
+    }
+    if competes {
+        ended.extend(prefixes.into_iter().map(|(sum, prefix)| (penalty.score(sum, most), prefix)));
     }
     ended.sort_by(|a, b| b.0.total_cmp(&a.0));
     ended
@@ -44,7 +53,7 @@ proptest! {
     /// A beam that holds everything finds the true list, in its order, however early it may stop.
     #[test]
     fn a_wide_beam_finds_the_true_list(
-        seed in any::<u64>(), penalty in penalties(), most in 1..5_usize, n_best in 1..50_usize,
+        seed in any::<u64>(), penalty in penalties(), most in 1..5_usize, n_best in 1..50_usize, competes in any::<bool>(),
     ) {
         let model = FakeModel::random(7, seed);
         let options = SearchOptions {
@@ -52,12 +61,13 @@ proptest! {
             n_best,
             max_length: MaxLength::Fixed(most),
             length_penalty: penalty,
+            cut: if competes { Cut::Competes } else { Cut::Last },
             allow_unk: false,
             ..SearchOptions::default()
         };
         let found = model.search(&[SOURCE[..3].to_vec()], &options).unwrap().remove(0);
         let found: Vec<_> = found.into_iter().map(|hypothesis| (hypothesis.score, hypothesis.tokens)).collect();
-        let mut expected = everything(&model, penalty, most);
+        let mut expected = everything(&model, penalty, most, competes);
         expected.truncate(n_best);
         prop_assert_eq!(found, expected);
     }

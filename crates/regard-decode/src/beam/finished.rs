@@ -17,7 +17,7 @@ impl Finished {
         Self { n_best, scoring, list: Vec::new() }
     }
 
-    /// Adds a path that wrote its end symbol.
+    /// Adds a path that wrote its end symbol, or counts as if it had.
     pub(super) fn add(&mut self, path: Path) {
         let hypothesis = Hypothesis::from_path(path, &self.scoring);
         let place = self.list.partition_point(|other| other.score >= hypothesis.score);
@@ -34,7 +34,7 @@ impl Finished {
         living.iter().all(|path| self.scoring.best_attainable(path, max_length) <= last.score)
     }
 
-    /// The list; where nothing ended, the best of what was cut instead.
+    /// The list; where nothing is in it, the best of what was cut instead.
     pub(super) fn or_cut(self, cut: Vec<Path>) -> Vec<Hypothesis> {
         if !self.list.is_empty() {
             return self.list;

@@ -1,7 +1,7 @@
 //! The search of one sentence, a step at a time.
 //!
 //! At each step the continuations of all living paths are ranked by their raw sums. Of the `beam_size` best, those that end
-//! leave the beam for the finished list; the best ones that do not end live on, as many as the beam holds: what ends leaves
+//! leave the beam for the list; the best ones that do not end live on, as many as the beam holds: what ends leaves
 //! its place to the next. A narrowing beam gives it to nobody, and a beam of one is greedy search: it is over with the first
 //! end. No sentence knows of any other.
 
@@ -16,7 +16,7 @@ use regard_text::special_tokens::EOS;
 use crate::error::{DecodeError, Result};
 use crate::hypothesis::Hypothesis;
 use crate::observer::{Considered, Fate};
-use crate::options::{BeamWidth, SearchOptions};
+use crate::options::{BeamWidth, Cut, SearchOptions};
 use crate::path::Path;
 use crate::request::Request;
 use crate::rules::Rules;
@@ -41,11 +41,13 @@ pub(crate) struct Beam {
     narrows: bool,
     /// Whether the next best paths take the places of those that end.
     refills: bool,
+    /// Whether what the limit cuts competes with what has ended.
+    cut_competes: bool,
     /// Source positions, the end symbol included.
     positions: usize,
     max_length: usize,
     finished: Finished,
-    /// What lived when the limit came.
+    /// What lived when the search was stopped or came to the limit.
     cut: Vec<Path>,
 }
 
@@ -60,6 +62,7 @@ impl Beam {
             wishes: Wishes::new(&request.include),
             width: options.beam_size,
             narrows: options.beam_width == BeamWidth::Narrowing,
+            cut_competes: options.cut == Cut::Competes,
             refills: options.beam_width == BeamWidth::Steady && options.beam_size > 1,
             positions,
             max_length: options.max_length.tokens(positions.saturating_sub(1)),
@@ -115,9 +118,11 @@ impl Beam {
             }
         }
         (self.living, self.fulfilled) = (living, fulfilled);
-        let at_limit = self.living.first().is_some_and(|path| path.tokens.len() >= self.max_length);
-        if at_limit || self.finished.is_settled(&self.living, self.max_length) {
-            self.stop();
+        if self.living.first().is_some_and(|path| path.tokens.len() >= self.max_length) {
+            self.come_to_the_limit();
+            rows.clear();
+        } else if self.finished.is_settled(&self.living, self.max_length) {
+            self.living.clear();
             rows.clear();
         }
         Ok(rows)
@@ -161,7 +166,18 @@ impl Beam {
         Ok(banks::allot(all.collect(), self.width, self.wishes.tokens()))
     }
 
-    /// Ends the search: what lives is cut.
+    /// Ends the search at the limit: what lives is cut, or competes with what has ended if it has met the wishes.
+    fn come_to_the_limit(&mut self) {
+        for (path, fulfilled) in std::mem::take(&mut self.living).into_iter().zip(&self.fulfilled) {
+            if self.cut_competes && self.wishes.met(fulfilled) == self.wishes.tokens() {
+                self.finished.add(path);
+            } else {
+                self.cut.push(path);
+            }
+        }
+    }
+
+    /// Ends the search before its time: what lives is cut.
     pub(crate) fn stop(&mut self) {
         self.cut = std::mem::take(&mut self.living);
     }

@@ -1,7 +1,7 @@
 //! Lines in, as they come.
 
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, sync_channel};
 use std::time::Duration;
 
 use anyhow::Result;
@@ -49,14 +49,37 @@ impl Windows {
     /// The lines that are there, at least one and at most `limit`; none at the end. A line that cannot be read is an error
     /// after the lines before it have been returned.
     pub(super) fn next(&mut self, limit: usize) -> Result<Window> {
-        let mut window = std::mem::take(&mut self.rest);
-        if window.lines == 0 {
-            if let Some(error) = self.failed.take() {
-                return Err(error.into());
-            }
-            let Ok(first) = self.read.recv() else { return Ok(window) };
-            window = first?;
+        match self.rest() {
+            Some(rest) => self.grown(rest?, limit),
+            None => match self.read.recv() {
+                Ok(first) => self.grown(first?, limit),
+                Err(_) => Ok(Window::default()),
+            },
         }
+    }
+
+    /// The same, or nothing where there is none yet.
+    pub(super) fn try_next(&mut self, limit: usize) -> Result<Option<Window>> {
+        match self.rest() {
+            Some(rest) => self.grown(rest?, limit).map(Some),
+            None => match self.read.try_recv() {
+                Ok(first) => self.grown(first?, limit).map(Some),
+                Err(TryRecvError::Empty) => Ok(None),
+                Err(TryRecvError::Disconnected) => Ok(Some(Window::default())),
+            },
+        }
+    }
+
+    /// What was left of the last window, or why there is no more.
+    fn rest(&mut self) -> Option<Result<Window, TextError>> {
+        if self.rest.lines > 0 {
+            return Some(Ok(std::mem::take(&mut self.rest)));
+        }
+        self.failed.take().map(Err)
+    }
+
+    /// A window with what comes after it, as far as it is there and fits.
+    fn grown(&mut self, mut window: Window, limit: usize) -> Result<Window> {
         while window.lines < limit {
             match self.read.recv_timeout(PATIENCE) {
                 Ok(Ok(more)) => {

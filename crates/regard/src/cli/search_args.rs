@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use regard_decode::{BeamWidth, LengthPenalty, MaxLength, Sampling, SearchOptions};
+use regard_decode::{BeamWidth, Cut, LengthPenalty, MaxLength, Sampling, SearchOptions};
 use regard_text::Pipeline;
 
 use super::failure::WrongCall;
@@ -14,6 +14,10 @@ pub(super) struct SearchArgs {
     /// Hypotheses kept at each step; 1 is greedy search
     #[arg(long, default_value_t = 5, value_name = "N")]
     beam_size: usize,
+    /// A translation that the length limit has cut competes with those that have ended, as in Marian, transformers and
+    /// CTranslate2; else it is returned only where none has ended
+    #[arg(long)]
+    cut_competes: bool,
     /// The beam is narrower by one for each translation that has ended, as Marian's is
     #[arg(long)]
     narrowing_beam: bool,
@@ -96,6 +100,7 @@ impl SearchArgs {
             self.sampling;
         Ok(SearchOptions {
             beam_size: self.beam_size,
+            cut: if self.cut_competes { Cut::Competes } else { Cut::Last },
             beam_width: if self.narrowing_beam { BeamWidth::Narrowing } else { BeamWidth::Steady },
             max_length: match (self.max_length, self.max_length_factor) {
                 (Some(tokens), _) => MaxLength::Fixed(tokens),

@@ -1,8 +1,8 @@
 //! `regard tokenizer encode` and `decode`.
 
 use std::fmt::Write as _;
-use std::panic::resume_unwind;
 use std::path::PathBuf;
+use std::sync::mpsc::sync_channel;
 
 use anyhow::{Result, bail};
 use clap::Args;
@@ -10,15 +10,14 @@ use regard_text::{Bpe, SentencePiece, SentencePieceToken, Tokenizer};
 use serde::Serialize;
 
 use super::super::failure::WrongCall;
-use super::super::input::Windows;
+use super::super::input::{Window, Windows};
 use super::super::output::{Output, check_apart};
 use super::super::pipelines::hugging_face;
 use super::super::settings::Settings;
+use super::workers::Workers;
 
 /// Lines that a thread takes at a time.
 const BLOCK: usize = 4096;
-/// Less text than this, in bytes, is converted on one thread.
-const SMALL: usize = 4096;
 
 /// Which tokenizer is applied.
 #[derive(Args)]
@@ -204,77 +203,70 @@ fn tokenizer(which: &Which) -> Result<Tokenizer> {
 }
 
 /// Turns each line, given with its number from 0, into lines that are added to a text: on all threads, each with a
-/// tokenizer of its own, which remembers words.
+/// tokenizer of its own, which remembers words. Meanwhile lines are read and others written, in their order.
 fn apply(
     files: &Files,
     tokenizer: &Tokenizer,
     convert: impl Fn(&Tokenizer, usize, &str, &mut String) -> Result<()> + Sync,
 ) -> Result<()> {
     check_apart(files.input.as_ref(), files.output.as_ref())?;
-    let tokenizers = vec![tokenizer.clone(); files.settings.threads()?.count()];
+    let threads = files.settings.threads()?.count();
     let mut input = Windows::open(files.input.as_ref())?;
     let mut output = Output::open(files.output.as_ref())?;
-    let mut done = 0;
-    loop {
-        let window = input.next(tokenizers.len() * BLOCK)?;
-        if window.lines == 0 {
-            return output.finish();
-        }
-        // A few lines are not worth a thread.
-        let count = if window.text.len() < SMALL { 1 } else { tokenizers.len() };
-        let work: Vec<_> = tokenizers.iter().zip(parts(&window.text, count, done)).collect();
-        let convert_part = |&(tokenizer, (start, part)): &(&Tokenizer, (usize, &str))| {
-            let mut text = String::with_capacity(2 * part.len());
-            for (number, line) in (start..).zip(part.lines()) {
-                convert(tokenizer, number, line, &mut text)?;
-            }
-            Ok::<_, anyhow::Error>(text)
-        };
-        for text in on_threads(&work, convert_part) {
-            output.text(&text?)?;
-        }
-        // Who waits for an answer gets it: at a terminal, behind a pipe.
-        output.flush()?;
-        done += window.lines;
-    }
-}
-
-/// Lines in at most so many parts of about the same size, each with the number of its first line.
-fn parts(text: &str, count: usize, first: usize) -> Vec<(usize, &str)> {
-    let (mut parts, mut rest, mut number) = (Vec::new(), text, first);
-    for left in (1..=count).rev() {
-        let share = rest.len() / left;
-        let end = rest.as_bytes().iter().skip(share).position(|&byte| byte == b'\n');
-        let (part, after) = rest.split_at(end.map_or(rest.len(), |end| share + end + 1));
-        if !part.is_empty() {
-            parts.push((number, part));
-        }
-        number += part.lines().count();
-        rest = after;
-    }
-    parts
-}
-
-/// One result an item, each computed on a thread of its own.
-fn on_threads<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    if let [item] = items {
-        return vec![work(item)];
-    }
+    let convert = &convert;
     std::thread::scope(|scope| {
-        let running: Vec<_> = items.iter().map(|item| scope.spawn(|| work(item))).collect();
-        running.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+        // They take turns, and so the results are in order. When this ends early, their channels close and they end too.
+        let mut workers = Workers::new((0..threads).map(|_| {
+            let (give, given) = sync_channel::<(usize, String)>(1);
+            let (done, results) = sync_channel(1);
+            let tokenizer = tokenizer.clone();
+            scope.spawn(move || {
+                for (start, part) in given {
+                    if done.send(convert_part(&tokenizer, start, &part, convert)).is_err() {
+                        return;
+                    }
+                }
+            });
+            (give, results)
+        }));
+        let mut read = 0;
+        loop {
+            let window = match workers.busy() {
+                0 => Some(input.next(BLOCK)?),
+                busy if busy < 2 * threads => input.try_next(BLOCK)?,
+                _ => None,
+            };
+            match window {
+                Some(Window { lines: 0, .. }) => break,
+                Some(Window { text, lines }) => {
+                    workers.give((read, text))?;
+                    read += lines;
+                }
+                None => {
+                    output.text(&workers.take()??)?;
+                    // Who waits for an answer gets it: at a terminal, behind a pipe.
+                    if workers.busy() == 0 {
+                        output.flush()?;
+                    }
+                }
+            }
+        }
+        while workers.busy() > 0 {
+            output.text(&workers.take()??)?;
+        }
+        output.finish()
     })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parts_are_whole_lines_with_their_numbers() {
-        assert_eq!(parts("a\nbb\n\nc", 1, 5), [(5, "a\nbb\n\nc")]);
-        assert_eq!(parts("aaaa\nb\n\nc", 2, 5), [(5, "aaaa\n"), (6, "b\n\nc")]);
-        assert_eq!(parts("one long line\nb\n", 3, 0), [(0, "one long line\n"), (1, "b\n")]);
-        assert_eq!(parts("\n", 4, 2), [(2, "\n")]);
+fn convert_part(
+    tokenizer: &Tokenizer,
+    start: usize,
+    part: &str,
+    convert: &impl Fn(&Tokenizer, usize, &str, &mut String) -> Result<()>,
+) -> Result<String> {
+    let mut text = String::with_capacity(2 * part.len());
+    for (number, line) in (start..).zip(part.lines()) {
+        convert(tokenizer, number, line, &mut text)?;
     }
+    Ok(text)
 }

@@ -2,6 +2,7 @@
 
 mod apply;
 mod train;
+mod workers;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
