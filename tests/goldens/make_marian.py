@@ -124,7 +124,7 @@ def our_scores(binary, model, pairs):
 
 
 def our_translations(binary, model, sources, beam):
-    options = "--narrowing-beam --length-penalty marian --suppress <unk> --max-length-factor 3 --format jsonl --beam-size".split()
+    options = "--narrowing-beam --cut-competes --length-penalty marian --suppress <unk> --max-length-factor 3 --format jsonl --beam-size".split()
     out = regard(binary, "translate", model, *options, str(beam), lines="\n".join(sources) + "\n")
     return [json.loads(line)["translations"][0] for line in out.splitlines()]
 

@@ -72,7 +72,7 @@ fn translations_are_theirs() {
         for beam in ["1", "6"] {
             let options = ["--length-penalty", "marian", "--suppress", "<unk>", "--beam-size", beam];
             let options =
-                [&options[..], &["--narrowing-beam", "--format", "jsonl", "--max-length-factor", "3"]]
+                [&options[..], &["--narrowing-beam", "--cut-competes", "--format", "jsonl", "--max-length-factor", "3"]]
                     .concat();
             for (case, found) in cases.iter().zip(json_lines(&translate(&model, &options, lines.clone()))) {
                 let (found, wanted) = (&found["translations"][0], &case[format!("beam_{beam}")]);
