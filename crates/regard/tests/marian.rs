@@ -71,9 +71,11 @@ fn translations_are_theirs() {
         let lines = lines(&cases, "source");
         for beam in ["1", "6"] {
             let options = ["--length-penalty", "marian", "--suppress", "<unk>", "--beam-size", beam];
-            let options =
-                [&options[..], &["--narrowing-beam", "--cut-competes", "--format", "jsonl", "--max-length-factor", "3"]]
-                    .concat();
+            let options = [
+                &options[..],
+                &["--narrowing-beam", "--cut-competes", "--format", "jsonl", "--max-length-factor", "3"],
+            ]
+            .concat();
             for (case, found) in cases.iter().zip(json_lines(&translate(&model, &options, lines.clone()))) {
                 let (found, wanted) = (&found["translations"][0], &case[format!("beam_{beam}")]);
                 assert_eq!(text(found, "text"), text(wanted, "text"), "{name}, beam {beam}: {case}");
