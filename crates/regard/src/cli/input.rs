@@ -50,9 +50,9 @@ impl Windows {
     /// after the lines before it have been returned.
     pub(super) fn next(&mut self, limit: usize) -> Result<Window> {
         match self.rest() {
-            Some(rest) => self.grown(rest?, limit),
+            Some(rest) => Ok(self.grown(rest?, limit)),
             None => match self.read.recv() {
-                Ok(first) => self.grown(first?, limit),
+                Ok(first) => Ok(self.grown(first?, limit)),
                 Err(_) => Ok(Window::default()),
             },
         }
@@ -61,9 +61,9 @@ impl Windows {
     /// The same, or nothing where there is none yet.
     pub(super) fn try_next(&mut self, limit: usize) -> Result<Option<Window>> {
         match self.rest() {
-            Some(rest) => self.grown(rest?, limit).map(Some),
+            Some(rest) => Ok(Some(self.grown(rest?, limit))),
             None => match self.read.try_recv() {
-                Ok(first) => self.grown(first?, limit).map(Some),
+                Ok(first) => Ok(Some(self.grown(first?, limit))),
                 Err(TryRecvError::Empty) => Ok(None),
                 Err(TryRecvError::Disconnected) => Ok(Some(Window::default())),
             },
@@ -79,7 +79,7 @@ impl Windows {
     }
 
     /// A window with what comes after it, as far as it is there and fits.
-    fn grown(&mut self, mut window: Window, limit: usize) -> Result<Window> {
+    fn grown(&mut self, mut window: Window, limit: usize) -> Window {
         while window.lines < limit {
             match self.read.recv_timeout(PATIENCE) {
                 Ok(Ok(more)) => {
@@ -99,7 +99,7 @@ impl Windows {
             self.rest = Window { text: window.text.split_off(end + 1), lines: window.lines - limit };
             window.lines = limit;
         }
-        Ok(window)
+        window
     }
 }
 
