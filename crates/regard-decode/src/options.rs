@@ -91,7 +91,9 @@ impl MaxLength {
         match self {
             Self::FromSource => source_tokens.saturating_mul(2).saturating_add(20),
             Self::Fixed(tokens) => tokens,
-            Self::Times(factor) => source_tokens.saturating_add(1).saturating_mul(factor),
+            Self::Times(factor) => {
+                source_tokens.saturating_add(1).saturating_mul(factor).min(MAX_TARGET_TOKENS)
+            }
         }
     }
 }

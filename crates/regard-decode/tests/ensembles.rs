@@ -52,6 +52,10 @@ fn by_hand(combination: Combination) -> FakeModel {
 fn means_are_those_of_the_definition() {
     for combination in [Combination::Arithmetic, Combination::Geometric] {
         let (found, expected) = (search(&ensemble(&[1, 2, 3], combination)), search(&by_hand(combination)));
+        assert_eq!(
+            found.iter().map(Vec::len).collect::<Vec<_>>(),
+            expected.iter().map(Vec::len).collect::<Vec<_>>()
+        );
         for (found, expected) in found.iter().flatten().zip(expected.iter().flatten()) {
             assert_eq!((&found.tokens, found.finished), (&expected.tokens, expected.finished));
             assert!((found.log_prob - expected.log_prob).abs() < 1e-5);

@@ -10,7 +10,7 @@ use std::time::Duration;
 use common::{FakeModel, table, target_row};
 use proptest::prelude::*;
 use regard_decode::{
-    BeamWidth, Controls, DecodeError, Decoding, LengthPenalty, Look, MaxLength, SearchObserver,
+    BeamWidth, Controls, DecodeError, Decoding, Fate, LengthPenalty, Look, MaxLength, SearchObserver,
     SearchOptions, SearchStep,
 };
 use regard_tensor::Threads;
@@ -58,21 +58,17 @@ fn is_used_up(model: &FakeModel, source: &[u32], options: &SearchOptions) -> boo
     let decoding = Decoding { controls, ..model.decoding(&threads) };
     decoding.search(&Padded::from_sentences([source].into_iter()), options).expect("the search is possible");
     let ended = ended.into_inner().expect("nobody panicked");
-    // At the limit the last step is the one that reaches it; else nothing lives and nothing was thrown away.
-    let (position, living, considered) = ended.last().copied().unwrap_or_default();
-    position + 1 == options.max_length.tokens(source.len()) || living == 0 || considered == 0
+    let (position, went_on) = ended.last().copied().unwrap_or_default();
+    position + 1 == options.max_length.tokens(source.len()) || went_on == 0
 }
 
-/// Position, living paths and candidates of each step.
-struct LastStep<'a>(&'a Mutex<Vec<(usize, usize, usize)>>);
+/// The position of each step, and how many candidates there were that did not end.
+struct LastStep<'a>(&'a Mutex<Vec<(usize, usize)>>);
 
 impl SearchObserver for LastStep<'_> {
     fn step(&self, step: &SearchStep) {
-        self.0.lock().expect("nobody panicked").push((
-            step.position,
-            step.living.len(),
-            step.candidates.len(),
-        ));
+        let went_on = step.candidates.iter().filter(|candidate| candidate.fate != Fate::Ended).count();
+        self.0.lock().expect("nobody panicked").push((step.position, went_on));
     }
 }
 

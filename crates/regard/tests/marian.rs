@@ -52,6 +52,7 @@ fn log_probabilities_are_theirs() {
         let source = place.write("src", lines(&cases, "source"));
         let target = place.write("tgt", lines(&cases, "target"));
         let found = json(&regard(&["score", &model, "--json", "--src", &source, "--tgt", &target]).ok());
+        assert_eq!(found["lines"].as_array().unwrap().len(), cases.len());
         for (case, found) in cases.iter().zip(found["lines"].as_array().unwrap()) {
             let (wanted, found) = (numbers(&case["log_probs"]), numbers(&found["token_log_probs"]));
             assert_eq!(found.len(), wanted.len(), "{name}: {case}");
@@ -76,7 +77,9 @@ fn translations_are_theirs() {
                 &["--narrowing-beam", "--cut-competes", "--format", "jsonl", "--max-length-factor", "3"],
             ]
             .concat();
-            for (case, found) in cases.iter().zip(json_lines(&translate(&model, &options, lines.clone()))) {
+            let translated = json_lines(&translate(&model, &options, lines.clone()));
+            assert_eq!(translated.len(), cases.len());
+            for (case, found) in cases.iter().zip(translated) {
                 let (found, wanted) = (&found["translations"][0], &case[format!("beam_{beam}")]);
                 assert_eq!(text(found, "text"), text(wanted, "text"), "{name}, beam {beam}: {case}");
                 let scores = [found, wanted].map(|translation| translation["score"].as_f64().unwrap());

@@ -34,13 +34,14 @@ impl Finished {
         living.iter().all(|path| self.scoring.best_attainable(path, max_length) <= last.score)
     }
 
-    /// The list; where nothing is in it, the best of what was cut instead.
-    pub(super) fn or_cut(self, cut: Vec<Path>) -> Vec<Hypothesis> {
+    /// The list; where nothing is in it, the best of what was cut instead, of those paths that have met most of the wishes.
+    pub(super) fn or_cut(self, cut: Vec<(usize, Path)>) -> Vec<Hypothesis> {
         if !self.list.is_empty() {
             return self.list;
         }
-        let mut list: Vec<_> =
-            cut.into_iter().map(|path| Hypothesis::from_path(path, &self.scoring)).collect();
+        let most = cut.iter().map(|&(met, _)| met).max().unwrap_or(0);
+        let furthest = cut.into_iter().filter(|&(met, _)| met == most);
+        let mut list: Vec<_> = furthest.map(|(_, path)| Hypothesis::from_path(path, &self.scoring)).collect();
         list.sort_by(|a, b| b.score.total_cmp(&a.score));
         list.truncate(self.n_best);
         list

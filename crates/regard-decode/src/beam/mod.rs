@@ -48,7 +48,8 @@ pub(crate) struct Beam {
     max_length: usize,
     finished: Finished,
     /// What lived when the search was stopped or came to the limit.
-    cut: Vec<Path>,
+    /// Each with the tokens of the wishes that it has met.
+    cut: Vec<(usize, Path)>,
 }
 
 impl Beam {
@@ -147,6 +148,13 @@ impl Beam {
             let may_end = self.wishes.met(fulfilled) == self.wishes.tokens();
             let forbidden = self.rules.after(&path.tokens, may_end);
             best.offer(parent, path.log_prob, log_probs, |token| forbidden.allows(token));
+            if self.wishes.is_empty() {
+                continue;
+            }
+            // What has met much goes on too, however little it is worth beside the others.
+            let mut own = Candidates::new(1);
+            own.offer(parent, path.log_prob, log_probs, |token| forbidden.allows(token));
+            helpful.extend(own.into_vec());
             for token in self.wishes.next(fulfilled).into_iter().filter(|&token| forbidden.allows(token)) {
                 let log_prob = log_probs.get(token as usize).copied().unwrap_or(f32::NEG_INFINITY);
                 if log_prob > f32::NEG_INFINITY {
@@ -155,10 +163,11 @@ impl Beam {
                 }
             }
         }
-        let best = best.into_vec();
+        let mut best = best.into_vec();
         if self.wishes.is_empty() {
             return Ok(best);
         }
+        best.truncate(self.width);
         let met = |candidate: &Candidate| {
             self.wishes.met(&self.wishes.after(&self.fulfilled[candidate.parent], candidate.token))
         };
@@ -169,17 +178,19 @@ impl Beam {
     /// Ends the search at the limit: what lives is cut, or competes with what has ended if it has met the wishes.
     fn come_to_the_limit(&mut self) {
         for (path, fulfilled) in std::mem::take(&mut self.living).into_iter().zip(&self.fulfilled) {
-            if self.cut_competes && self.wishes.met(fulfilled) == self.wishes.tokens() {
+            let met = self.wishes.met(fulfilled);
+            if self.cut_competes && met == self.wishes.tokens() {
                 self.finished.add(path);
             } else {
-                self.cut.push(path);
+                self.cut.push((met, path));
             }
         }
     }
 
     /// Ends the search before its time: what lives is cut.
     pub(crate) fn stop(&mut self) {
-        self.cut = std::mem::take(&mut self.living);
+        let met = self.fulfilled.iter().map(|fulfilled| self.wishes.met(fulfilled));
+        self.cut = met.zip(std::mem::take(&mut self.living)).collect();
     }
 
     /// The result, best first.

@@ -232,17 +232,25 @@ fn apply(
         let mut read = 0;
         loop {
             let window = match workers.busy() {
-                0 => Some(input.next(BLOCK)?),
-                busy if busy < 2 * threads => input.try_next(BLOCK)?,
-                _ => None,
+                0 => input.next(BLOCK).map(Some),
+                busy if busy < 2 * threads => input.try_next(BLOCK),
+                _ => Ok(None),
             };
             match window {
-                Some(Window { lines: 0, .. }) => break,
-                Some(Window { text, lines }) => {
+                Ok(Some(Window { lines: 0, .. })) => break,
+                Ok(Some(Window { text, lines })) => {
                     workers.give((read, text))?;
                     read += lines;
                 }
-                None => {
+                Err(error) => {
+                    // The lines before the one that cannot be read come out all the same.
+                    while workers.busy() > 0 {
+                        output.text(&workers.take()??)?;
+                    }
+                    output.finish()?;
+                    return Err(error);
+                }
+                Ok(None) => {
                     output.text(&workers.take()??)?;
                     // Who waits for an answer gets it: at a terminal, behind a pipe.
                     if workers.busy() == 0 {
