@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use regard_model::{
-    AttentionSite, Memory, ModelError, Predictor, Row, Run, SiteAttention, SiteKind, State, StepOutput,
+    AttentionSite, Memory, ModelError, Predictor, Row, Run, SiteAttention, State, StepOutput,
 };
 use regard_tensor::Tensor;
+use regard_tensor::kernels::Kernels;
 use regard_text::Padded;
 
 use crate::error::{DecodeError, Result};
@@ -60,7 +61,7 @@ impl Ensemble {
             } as f32;
         }
         if self.combination == Combination::Geometric {
-            rows.values_mut().chunks_exact_mut(columns).for_each(normalize);
+            rows.values_mut().chunks_exact_mut(columns).for_each(f32::log_softmax_row);
         }
         rows
     }
@@ -75,33 +76,17 @@ fn log_mean(x: &[f64]) -> f64 {
     most + (x.iter().map(|x| (x - most).exp()).sum::<f64>() / x.len() as f64).ln()
 }
 
-/// Subtracts log Σ e^x. A row of −∞ only, where the models exclude everything together, stays as it is.
-fn normalize(row: &mut [f32]) {
-    let most = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    if most > f32::NEG_INFINITY {
-        let sum: f64 = row.iter().map(|&x| f64::from(x - most).exp()).sum();
-        let log_sum = f64::from(most) + sum.ln();
-        for x in row {
-            *x = (f64::from(*x) - log_sum) as f32;
-        }
-    }
-}
-
 /// The mean over the models of where they looked.
-fn mean_look(outputs: &[StepOutput], rows: usize) -> Option<SiteAttention> {
-    let mut mean: Option<Tensor> = None;
+fn mean_look(outputs: &[StepOutput], rows: usize, positions: usize) -> Option<SiteAttention> {
+    let mut weights: Tensor = Tensor::zeros([rows, positions]);
     for output in outputs {
-        let cross = output.attention.iter().find(|seen| seen.site.kind == SiteKind::Cross)?;
-        let width = cross.weights.shape().last();
-        let sums = mean.get_or_insert_with(|| Tensor::zeros([rows, width]));
-        for row in 0..rows {
-            let weights = Look::default().weights(output, row, width)?;
-            for (sum, weight) in sums.values_mut()[row * width..].iter_mut().zip(weights) {
+        for (row, sums) in weights.values_mut().chunks_exact_mut(positions).enumerate() {
+            let looked = Look::default().weights(output, row, positions)?;
+            for (sum, weight) in sums.iter_mut().zip(looked) {
                 *sum += weight / outputs.len() as f32;
             }
         }
     }
-    let weights = mean?;
     let mut scores = weights.clone();
     for weight in scores.values_mut() {
         *weight = weight.ln();
@@ -149,7 +134,8 @@ impl Predictor for Ensemble {
         let outputs = members
             .map(|((model, memory), state)| model.step(run, memory, state, tokens, rows))
             .collect::<regard_model::Result<Vec<_>>>()?;
-        let attention = if run.attention { mean_look(&outputs, rows.len()) } else { None };
+        let positions = memory.lengths.iter().copied().max().filter(|_| run.attention);
+        let attention = positions.and_then(|positions| mean_look(&outputs, rows.len(), positions));
         let log_probs: Vec<Tensor> = outputs.iter().map(|output| output.log_probs.clone()).collect();
         let members = outputs.into_iter().map(|output| output.state).collect();
         Ok(StepOutput {

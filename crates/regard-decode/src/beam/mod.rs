@@ -38,6 +38,7 @@ pub(crate) struct Beam {
     wishes: Wishes,
     /// The continuations that are taken at each step.
     width: usize,
+    /// Whether a place is gone for good with each path that ends.
     narrows: bool,
     /// Whether the next best paths take the places of those that end.
     refills: bool,
@@ -47,8 +48,7 @@ pub(crate) struct Beam {
     positions: usize,
     max_length: usize,
     finished: Finished,
-    /// What lived when the search was stopped or came to the limit.
-    /// Each with the tokens of the wishes that it has met.
+    /// What lived when the search was stopped or came to the limit, each with the tokens of the wishes that it has met.
     cut: Vec<(usize, Path)>,
 }
 
@@ -132,7 +132,8 @@ impl Beam {
     /// The best continuations, best first: as many as the beam holds, and as many again where they may be needed or `more`
     /// are wanted.
     fn candidates(&self, output: &StepOutput, first_row: usize, more: bool) -> Result<Vec<Candidate>> {
-        let mut best = Candidates::new(if more || self.refills { 2 * self.width } else { self.width });
+        let twice = self.wishes.is_empty() && (more || self.refills);
+        let mut best = Candidates::new(if twice { 2 * self.width } else { self.width });
         let mut helpful = Vec::new();
         for (parent, path) in self.living.iter().enumerate() {
             let log_probs = output.log_probs.row(first_row + parent);
@@ -163,11 +164,10 @@ impl Beam {
                 }
             }
         }
-        let mut best = best.into_vec();
+        let best = best.into_vec();
         if self.wishes.is_empty() {
             return Ok(best);
         }
-        best.truncate(self.width);
         let met = |candidate: &Candidate| {
             self.wishes.met(&self.wishes.after(&self.fulfilled[candidate.parent], candidate.token))
         };
@@ -177,12 +177,11 @@ impl Beam {
 
     /// Ends the search at the limit: what lives is cut, or competes with what has ended if it has met the wishes.
     fn come_to_the_limit(&mut self) {
-        for (path, fulfilled) in std::mem::take(&mut self.living).into_iter().zip(&self.fulfilled) {
-            let met = self.wishes.met(fulfilled);
-            if self.cut_competes && met == self.wishes.tokens() {
+        self.stop();
+        if self.cut_competes {
+            let all = self.wishes.tokens();
+            for (_, path) in self.cut.extract_if(.., |&mut (met, _)| met == all) {
                 self.finished.add(path);
-            } else {
-                self.cut.push((met, path));
             }
         }
     }

@@ -5,23 +5,23 @@ use regard_tensor::ops;
 
 use crate::config::{Norm, NormPosition, TransformerConfig};
 use crate::error::Result;
+use crate::layer_norm::LayerNorm;
 use crate::parameters::{Builder, ParameterId};
 use crate::pass::Pass;
 
 /// A normalisation with its weights.
-pub(crate) struct Normalization {
-    gain: ParameterId,
-    /// Layer normalisation alone has one.
-    bias: Option<ParameterId>,
-    epsilon: f64,
+pub(crate) enum Normalization {
+    Layer(LayerNorm),
+    Rms { gain: ParameterId, epsilon: f64 },
 }
 
 impl Normalization {
     pub(crate) fn new(builder: &mut Builder, name: &str, config: &TransformerConfig) -> Self {
-        let size = config.d_model;
-        let gain = builder.vector(&format!("{name}.gain"), size, 0..size);
-        let bias = (config.norm == Norm::Layer).then(|| builder.vector(&format!("{name}.bias"), size, 0..0));
-        Self { gain, bias, epsilon: config.epsilon() }
+        let (size, epsilon) = (config.d_model, config.epsilon());
+        match config.norm {
+            Norm::Layer => Self::Layer(LayerNorm::new(builder, name, size, 0..0, epsilon)),
+            Norm::Rms => Self::Rms { gain: builder.vector(&format!("{name}.gain"), size, 0..size), epsilon },
+        }
     }
 
     /// The one after the last layer, where the layers normalise their inputs and nobody else their output.
@@ -30,11 +30,10 @@ impl Normalization {
     }
 
     pub(crate) fn apply(&self, pass: &Pass, x: &Var) -> Result<Var> {
-        let gain = pass.weight(self.gain);
-        Ok(match self.bias {
-            Some(bias) => ops::layer_norm(pass.tape, x, gain, pass.weight(bias), self.epsilon)?,
-            None => ops::rms_norm(pass.tape, x, gain, self.epsilon)?,
-        })
+        match self {
+            Self::Layer(norm) => norm.apply(pass, x),
+            Self::Rms { gain, epsilon } => Ok(ops::rms_norm(pass.tape, x, pass.weight(*gain), *epsilon)?),
+        }
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use clap::Args;
 use regard_model::checkpoint;
 
+use super::output::check_new;
 use super::settings::{Settings, load};
 
 /// The mean of the weights of several checkpoints, written as one model.
@@ -24,9 +25,7 @@ pub(super) struct AverageArgs {
 }
 
 pub(super) fn run(args: &AverageArgs) -> Result<()> {
-    if args.out.exists() {
-        bail!("{} exists already; name a new directory", args.out.display());
-    }
+    check_new(&args.out)?;
     let models = args.checkpoints.iter().map(|path| load(path)).collect::<Result<Vec<_>>>()?;
     let parameters: Vec<_> = models.iter().map(|(_, network)| network.parameters()).collect();
     let mean = regard_train::average(&parameters)

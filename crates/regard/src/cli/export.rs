@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::{Args, Subcommand};
 use regard_model::checkpoint;
 use regard_model::exchange::hf_marian;
 
 use super::model_card::ModelCard;
+use super::output::check_new;
 use super::settings::{Settings, load};
 
 /// Writes a model for another program.
@@ -35,9 +36,7 @@ enum Format {
 
 pub(super) fn run(args: &ExportArgs) -> Result<()> {
     let Format::HfMarian { model, out } = &args.format;
-    if out.exists() {
-        bail!("{} exists already; name a new directory", out.display());
-    }
+    check_new(out)?;
     let (info, network) = load(model)?;
     let card = ModelCard::new(model, out, &info, network.parameters());
     checkpoint::write_directory(out, |dir| -> Result<(), regard_model::ModelError> {

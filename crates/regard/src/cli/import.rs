@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::{Args, Subcommand};
 use regard_model::checkpoint;
 use regard_model::exchange::{hf_marian, marian};
 use regard_model::{ModelConfig, ModelInfo, Seq2Seq};
 
+use super::output::check_new;
 use super::settings::Settings;
 
 /// Takes over a model of another program, to be used like one that was trained here.
@@ -46,9 +47,7 @@ enum Format {
 
 pub(super) fn run(args: &ImportArgs) -> Result<()> {
     let (Format::HfMarian { out, .. } | Format::Marian { out, .. }) = &args.format;
-    if out.exists() {
-        bail!("{} exists already; name a new directory", out.display());
-    }
+    check_new(out)?;
     let (info, network) = read(&args.format)?;
     checkpoint::write_directory(out, |dir| checkpoint::save(dir, &info, network.parameters()))?;
     args.settings.say(format_args!(

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use super::failure::WrongCall;
 
@@ -125,6 +125,14 @@ pub(super) fn write_with(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -
 pub(super) fn is_same_file(one: &Path, other: &Path) -> bool {
     let file = |path: &Path| path.canonicalize().ok().filter(|path| path.is_file());
     file(one).is_some_and(|one| Some(one) == file(other))
+}
+
+/// Refuses to write a directory where something is already.
+pub(super) fn check_new(directory: &Path) -> Result<()> {
+    if directory.exists() {
+        bail!("{} exists already; name a new directory", directory.display());
+    }
+    Ok(())
 }
 
 /// Refuses to write over the file that is read: it would be empty before its first line was there.

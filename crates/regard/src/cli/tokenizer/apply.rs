@@ -230,26 +230,19 @@ fn apply(
             (give, results)
         }));
         let mut read = 0;
-        loop {
+        let ended = loop {
             let window = match workers.busy() {
                 0 => input.next(BLOCK).map(Some),
                 busy if busy < 2 * threads => input.try_next(BLOCK),
                 _ => Ok(None),
             };
             match window {
-                Ok(Some(Window { lines: 0, .. })) => break,
+                Ok(Some(Window { lines: 0, .. })) => break Ok(()),
                 Ok(Some(Window { text, lines })) => {
                     workers.give((read, text))?;
                     read += lines;
                 }
-                Err(error) => {
-                    // The lines before the one that cannot be read come out all the same.
-                    while workers.busy() > 0 {
-                        output.text(&workers.take()??)?;
-                    }
-                    output.finish()?;
-                    return Err(error);
-                }
+                Err(error) => break Err(error),
                 Ok(None) => {
                     output.text(&workers.take()??)?;
                     // Who waits for an answer gets it: at a terminal, behind a pipe.
@@ -258,11 +251,13 @@ fn apply(
                     }
                 }
             }
-        }
+        };
+        // The lines before one that cannot be read come out all the same.
         while workers.busy() > 0 {
             output.text(&workers.take()??)?;
         }
-        output.finish()
+        output.finish()?;
+        ended
     })
 }
 
