@@ -1,7 +1,6 @@
 //! Forced decoding: what a model thinks of a given translation.
 
 use regard_model::{Row, Run};
-use regard_tensor::Tape;
 use regard_text::Padded;
 use regard_text::special_tokens::BOS;
 
@@ -49,7 +48,7 @@ impl Decoding<'_> {
         if source.rows() == 0 {
             return Ok(Vec::new());
         }
-        let tape = Tape::inference(self.threads);
+        let tape = self.tape();
         let run = Run { tape: &tape, hook: self.controls.hook, attention: look.is_some() };
         let memory = self.model.encode(&run, source)?;
         let mut going: Vec<usize> = (0..target.rows()).filter(|&row| target.lengths[row] > 0).collect();

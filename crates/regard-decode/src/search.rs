@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use regard_model::{AttentionHook, Predictor, Row, Run, StepOutput};
-use regard_tensor::{Tape, Threads};
+use regard_tensor::{Precision, Tape, Threads};
 use regard_text::Padded;
 use regard_text::special_tokens::{BOS, EOS, PAD};
 
@@ -36,6 +36,8 @@ pub struct Decoding<'a> {
     pub model: &'a dyn Predictor,
     /// Computes.
     pub threads: &'a Threads,
+    /// What products with weights are computed in.
+    pub precision: Precision,
     /// Who looks on.
     pub controls: Controls<'a>,
 }
@@ -47,10 +49,14 @@ enum Search {
 }
 
 impl<'a> Decoding<'a> {
-    /// Without anybody who looks on.
+    /// In f32, without anybody who looks on.
     #[must_use]
     pub fn new(model: &'a dyn Predictor, threads: &'a Threads) -> Self {
-        Self { model, threads, controls: Controls::default() }
+        Self { model, threads, precision: Precision::F32, controls: Controls::default() }
+    }
+
+    pub(crate) fn tape(&self) -> Tape {
+        Tape::inference(self.threads).with_precision(self.precision)
     }
 
     /// [`search_with`](Self::search_with) no wishes.
@@ -86,7 +92,7 @@ impl<'a> Decoding<'a> {
             return Ok(Vec::new());
         }
         let deadline = options.time_limit.and_then(|limit| Instant::now().checked_add(limit));
-        let tape = Tape::inference(self.threads);
+        let tape = self.tape();
         let run = Run { tape: &tape, hook: self.controls.hook, attention: options.watch().is_wanted() };
         let memory = self.model.encode(&run, source)?;
         let numbered = requests.iter().enumerate();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use regard_model::Predictor;
-use regard_tensor::Threads;
+use regard_tensor::{Precision, Threads};
 use regard_text::special_tokens::{EOS, EOS_TOKEN};
 use regard_text::{Padded, Pipeline, Token, is_blank};
 
@@ -30,6 +30,7 @@ pub struct Translator {
     source: Pipeline,
     target: Pipeline,
     threads: Threads,
+    precision: Precision,
     tags: Vec<String>,
 }
 
@@ -82,7 +83,7 @@ impl Translator {
         if writes != vocabulary {
             return Err(DecodeError::Vocabulary { model: writes, vocabulary });
         }
-        Ok(Self { model, source, target, threads, tags: Vec::new() })
+        Ok(Self { model, source, target, threads, precision: Precision::F32, tags: Vec::new() })
     }
 
     /// The same translator, which puts tags before every source line: which language to translate into, for example.
@@ -92,6 +93,12 @@ impl Translator {
     pub fn with_tags(self, tags: Vec<String>) -> Result<Self> {
         self.source.check_tags(&tags)?;
         Ok(Self { tags, ..self })
+    }
+
+    /// The same translator, which computes products with weights in a precision.
+    #[must_use]
+    pub fn with_precision(self, precision: Precision) -> Self {
+        Self { precision, ..self }
     }
 
     /// The model.
@@ -125,7 +132,7 @@ impl Translator {
     /// What runs the model directly: searches and forced decoding of ids.
     #[must_use]
     pub fn decoding(&self) -> Decoding<'_> {
-        Decoding::new(self.model.as_ref(), &self.threads)
+        Decoding { precision: self.precision, ..Decoding::new(self.model.as_ref(), &self.threads) }
     }
 
     /// Translates lines, one result a line, in order.

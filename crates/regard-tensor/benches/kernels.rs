@@ -1,7 +1,7 @@
 //! Speed of the kernels that training spends its time in, on one thread and on all: `cargo bench -p regard-tensor`.
 
-use regard_tensor::Threads;
-use regard_tensor::kernels::{Kernels, Packed};
+use regard_tensor::kernels::{Kernels, Operand, Packed};
+use regard_tensor::{Precision, Threads};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -23,27 +23,44 @@ fn numbers(len: usize) -> Vec<f32> {
     (0..len).map(|i| ((i * 2_654_435_761) % 1_000_003) as f32 / 500_001.5 - 1.0).collect()
 }
 
-fn products(threads: &Threads) {
+/// The rate of a product or gradient of so many multiply-adds.
+fn show(name: &str, multiply_adds: usize, seconds: f64) {
+    println!("  {name}: {:.1} GFLOP/s", 2.0 * multiply_adds as f64 / seconds / 1e9);
+}
+
+fn products(threads: &Threads, precision: Precision) {
     let k = 512;
     for n in [2048, 8000] {
         let w = numbers(n * k);
-        let packed = Packed::from_transposed(threads, &w, n, k);
+        let packed = Operand::from_transposed(threads, precision, &w, n, k);
         for m in [1, 8, 64, 640, 1280] {
             let (a, mut c) = (numbers(m * k), vec![0.0; m * n]);
-            let seconds = fastest(|| f32::gemm(threads, &a, m, &packed, &mut c, false, None));
-            let rate = 2.0 * (m * n * k) as f64 / seconds / 1e9;
-            println!("  gemm     [{m}, {k}]·[{k}, {n}]: {rate:.1} GFLOP/s");
+            let seconds = fastest(|| packed.multiply(threads, &a, m, &mut c, false, None));
+            show(&format!("{precision:?} [{m}, {k}]·[{k}, {n}]"), m * n * k, seconds);
         }
-        let seconds = fastest(|| drop(black_box(Packed::from_transposed(threads, &w, n, k))));
-        println!("  pack     [{n}, {k}] transposed: {:.2} ms", seconds * 1e3);
-        let seconds = fastest(|| drop(black_box(Packed::from_rows(threads, &w, n, k))));
-        println!("  pack     [{n}, {k}] rows: {:.2} ms", seconds * 1e3);
     }
+}
+
+fn packing(threads: &Threads) {
+    let (n, k) = (8000, 512);
+    let w = numbers(n * k);
+    for precision in [Precision::F32, Precision::Bf16, Precision::Int8] {
+        let seconds = fastest(|| drop(black_box(Operand::from_transposed(threads, precision, &w, n, k))));
+        println!("  {precision:?} pack [{n}, {k}] transposed: {:.2} ms", seconds * 1e3);
+    }
+    let seconds = fastest(|| drop(black_box(Packed::from_rows(threads, &w, n, k))));
+    println!("  F32 pack [{n}, {k}] rows: {:.2} ms", seconds * 1e3);
+}
+
+fn gradients(threads: &Threads) {
     for (rows, n_out, n_in) in [(1280, 2048, 512), (1280, 512, 512), (256, 8000, 512)] {
         let (x, dy, mut c) = (numbers(rows * n_in), numbers(rows * n_out), vec![0.0; n_out * n_in]);
-        let seconds = fastest(|| f32::gemm_tn(threads, &[(&dy, &x, rows)], n_out, n_in, &mut c, false));
-        let rate = 2.0 * (rows * n_out * n_in) as f64 / seconds / 1e9;
-        println!("  gemm_tn  [{rows}, {n_out}]ᵀ·[{rows}, {n_in}]: {rate:.1} GFLOP/s");
+        let segments = [(&dy[..], &x[..], rows)];
+        let sizes = format!("[{rows}, {n_out}]ᵀ·[{rows}, {n_in}]");
+        let seconds = fastest(|| f32::gemm_tn(threads, &segments, n_out, n_in, &mut c, false));
+        show(&format!("F32 {sizes}"), rows * n_out * n_in, seconds);
+        let seconds = fastest(|| f32::gemm_tn_bf16(threads, &segments, n_out, n_in, &mut c, false));
+        show(&format!("Bf16 {sizes}"), rows * n_out * n_in, seconds);
     }
 }
 
@@ -72,7 +89,11 @@ fn functions() {
 fn main() {
     for threads in [Threads::single(), Threads::all()] {
         println!("{} thread(s)", threads.count());
-        products(&threads);
+        for precision in [Precision::F32, Precision::Bf16, Precision::Int8] {
+            products(&threads, precision);
+        }
+        packing(&threads);
+        gradients(&threads);
     }
     functions();
 }

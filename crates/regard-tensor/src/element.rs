@@ -1,8 +1,8 @@
 //! The numbers that tensors are made of: `f32` for work, `f64` for finite differences.
 
 use crate::kernels::Kernels;
-use crate::pool::FreeLists;
-use std::fmt::{Debug, Display};
+use crate::pool::{FreeLists, Pooled};
+use std::fmt::Display;
 use std::iter::Sum;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
@@ -20,14 +20,9 @@ impl<T: Number + Kernels> Element for T {}
 /// A floating-point number with its arithmetic and functions. (Without `AddAssign` and its kin: their methods have the
 /// names of kernels.)
 pub trait Number:
-    Copy
-    + Send
-    + Sync
-    + 'static
-    + Debug
+    Pooled
     + Display
     + PartialOrd
-    + Default
     + Add<Output = Self>
     + Sub<Output = Self>
     + Mul<Output = Self>
@@ -78,8 +73,18 @@ pub trait Number:
     fn sigmoid(self) -> Self {
         Self::ONE / (Self::ONE + (-self).exp())
     }
-    /// The process's free buffers of this type, see [`pool`](crate::pool).
-    fn free_lists() -> &'static FreeLists<Self>;
+}
+
+/// Gives a type its free buffers.
+macro_rules! pooled {
+    ($t:ty) => {
+        impl Pooled for $t {
+            fn free_lists() -> &'static FreeLists<Self> {
+                static LISTS: FreeLists<$t> = FreeLists::new();
+                &LISTS
+            }
+        }
+    };
 }
 
 macro_rules! element {
@@ -131,13 +136,11 @@ macro_rules! element {
             fn is_finite(self) -> bool {
                 <$t>::is_finite(self)
             }
-            fn free_lists() -> &'static FreeLists<Self> {
-                static LISTS: FreeLists<$t> = FreeLists::new();
-                &LISTS
-            }
         }
+        pooled!($t);
     };
 }
 
+pooled!(u32);
 element!(f32, f64::from);
 element!(f64, std::convert::identity);

@@ -27,6 +27,7 @@ pub mod kernels;
 pub mod ops;
 pub mod optim;
 pub mod pool;
+mod precision;
 pub mod random;
 mod shape;
 mod tape;
@@ -35,6 +36,7 @@ mod threads;
 
 pub use element::{Element, Number};
 pub use error::{Result, TensorError};
+pub use precision::Precision;
 pub use shape::Shape;
 pub use tape::{Gradients, Tape, Var};
 pub use tensor::Tensor;

@@ -1,11 +1,17 @@
 //! Buffers that are used again: training asks for the same sizes at every step, and fresh memory costs page faults.
 
-use crate::element::Number;
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Smaller buffers go to the allocator, which is as fast for them.
 const LEAST_LEN: usize = 1024;
+
+/// What buffers are made of: numbers, and words of several small numbers.
+pub trait Pooled: Copy + Default + Debug + Send + Sync + 'static {
+    /// The process's free buffers of this type.
+    fn free_lists() -> &'static FreeLists<Self>;
+}
 
 /// The free buffers of one element type. As many bytes wait at most as were ever in use at once, so memory stays within
 /// twice what the work needs, whatever sizes it goes through.
@@ -35,7 +41,7 @@ struct FreeList<T> {
     given: u64,
 }
 
-impl<T: Number> FreeLists<T> {
+impl<T: Pooled> FreeLists<T> {
     /// Empty lists.
     #[must_use]
     pub const fn new() -> Self {
@@ -47,7 +53,7 @@ impl<T: Number> FreeLists<T> {
     fn take(&self, len: usize) -> Vec<T> {
         let buffer = self.locked().take(len);
         // Fresh memory comes zeroed from the system, so asking for zeros costs less than writing them.
-        buffer.unwrap_or_else(|| vec![T::ZERO; class_above(len)])
+        buffer.unwrap_or_else(|| vec![T::default(); class_above(len)])
     }
 
     fn give(&self, buffer: Vec<T>) {
@@ -104,7 +110,7 @@ fn bytes<T>(buffer: &Vec<T>) -> usize {
     buffer.capacity() * size_of::<T>()
 }
 
-impl<T: Number> Default for FreeLists<T> {
+impl<T: Pooled> Default for FreeLists<T> {
     fn default() -> Self {
         Self::new()
     }
@@ -130,25 +136,25 @@ fn step(len: usize) -> usize {
 /// A buffer of `len` elements whose values are unspecified (old results, or zeros): for what is written before it is
 /// read.
 #[must_use]
-pub fn take<T: Number>(len: usize) -> Vec<T> {
+pub fn take<T: Pooled>(len: usize) -> Vec<T> {
     if len < LEAST_LEN {
-        return vec![T::ZERO; len];
+        return vec![T::default(); len];
     }
     let mut buffer = T::free_lists().take(len);
-    buffer.resize(len, T::ZERO);
+    buffer.resize(len, T::default());
     buffer
 }
 
 /// A buffer of `len` zeros.
 #[must_use]
-pub fn take_zeroed<T: Number>(len: usize) -> Vec<T> {
+pub fn take_zeroed<T: Pooled>(len: usize) -> Vec<T> {
     let mut buffer = take(len);
-    buffer.fill(T::ZERO);
+    buffer.fill(T::default());
     buffer
 }
 
 /// Hands a buffer back for the next [`take`].
-pub fn give<T: Number>(buffer: Vec<T>) {
+pub fn give<T: Pooled>(buffer: Vec<T>) {
     if buffer.capacity() >= LEAST_LEN {
         T::free_lists().give(buffer);
     }

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 
 use crate::element::Element;
 use crate::error::{Result, TensorError};
-use crate::{Shape, Tensor, Threads};
+use crate::{Precision, Shape, Tensor, Threads};
 
 /// A value, and where its gradient will be found, if it has one.
 #[derive(Clone, Debug)]
@@ -60,6 +60,7 @@ struct Record<T: Element> {
 /// The list of operations of one pass, and the threads that compute them.
 pub struct Tape<T: Element = f32> {
     threads: Threads,
+    precision: Precision,
     recording: bool,
     slots: RefCell<usize>,
     records: RefCell<Vec<Record<T>>>,
@@ -71,6 +72,7 @@ impl<T: Element> Tape<T> {
     pub fn new(threads: &Threads) -> Self {
         Self {
             threads: threads.clone(),
+            precision: Precision::default(),
             recording: true,
             slots: RefCell::default(),
             records: RefCell::default(),
@@ -81,6 +83,18 @@ impl<T: Element> Tape<T> {
     #[must_use]
     pub fn inference(threads: &Threads) -> Self {
         Self { recording: false, ..Self::new(threads) }
+    }
+
+    /// The same tape, on which products with weights are computed in another precision.
+    #[must_use]
+    pub fn with_precision(self, precision: Precision) -> Self {
+        Self { precision, ..self }
+    }
+
+    /// What products with weights are computed in.
+    #[must_use]
+    pub fn precision(&self) -> Precision {
+        self.precision
     }
 
     /// The threads that compute the operations on this tape.
@@ -137,8 +151,8 @@ impl<T: Element> Tape<T> {
     pub fn backward(self, loss: &Var<T>) -> Result<Gradients<T>> {
         let slot = loss.slot.filter(|_| loss.shape().len() == 1);
         let slot = slot.ok_or(TensorError::NotALoss { shape: loss.shape() })?;
-        let mut gradients =
-            Gradients { slots: (0..self.slots.into_inner()).map(|_| Slot::default()).collect() };
+        let slots = (0..self.slots.into_inner()).map(|_| Slot::default()).collect();
+        let mut gradients = Gradients { slots, precision: self.precision };
         gradients.slots[slot].dense = Some(Tensor::build(loss.shape(), |values| values.fill(T::ONE)));
         for record in self.records.into_inner().into_iter().rev() {
             let outputs: Vec<_> = record
@@ -159,6 +173,7 @@ impl<T: Element> Tape<T> {
 /// Gradients by the place of their value on the tape.
 pub struct Gradients<T: Element = f32> {
     slots: Vec<Slot<T>>,
+    precision: Precision,
 }
 
 /// A gradient under construction. Products of a weight are kept until the end and then summed as one long product,
@@ -175,16 +190,31 @@ impl<T: Element> Default for Slot<T> {
 }
 
 impl<T: Element> Slot<T> {
-    fn flush(&mut self, threads: &Threads) {
+    fn flush(&mut self, threads: &Threads, precision: Precision) {
         let Some((dy, x)) = self.products.last() else { return };
         let (outputs, inputs) = (dy.shape().last(), x.shape().last());
         let fresh = self.dense.is_none();
         let mut sum = self.dense.take().unwrap_or_else(|| Tensor::build([outputs, inputs], |_| ()));
         let segments: Vec<_> =
             self.products.iter().rev().map(|(dy, x)| (dy.values(), x.values(), x.shape().rows())).collect();
-        T::gemm_tn(threads, &segments, outputs, inputs, sum.values_mut(), !fresh);
+        weight_gradient(threads, precision, &segments, (outputs, inputs), sum.values_mut(), !fresh);
         self.products.clear();
         self.dense = Some(sum);
+    }
+}
+
+/// The gradient of a weight from segments `(dY, X, rows)`, in a precision: see [`Kernels::gemm_tn`](crate::kernels::Kernels::gemm_tn).
+pub(crate) fn weight_gradient<T: Element>(
+    threads: &Threads,
+    precision: Precision,
+    segments: &[(&[T], &[T], usize)],
+    (outputs, inputs): (usize, usize),
+    sum: &mut [T],
+    accumulate: bool,
+) {
+    match precision {
+        Precision::Bf16 => T::gemm_tn_bf16(threads, segments, outputs, inputs, sum, accumulate),
+        Precision::F32 | Precision::Int8 => T::gemm_tn(threads, segments, outputs, inputs, sum, accumulate),
     }
 }
 
@@ -246,13 +276,13 @@ impl<T: Element> Gradients<T> {
     }
 
     fn take_slot(&mut self, threads: &Threads, slot: usize, shape: Shape) -> Option<Tensor<T>> {
-        self.slots[slot].flush(threads);
+        self.slots[slot].flush(threads, self.precision);
         self.slots[slot].dense.take().map(|gradient| gradient.reshape(shape).unwrap_or(gradient))
     }
 
     fn finish(&mut self, threads: &Threads) {
         for slot in &mut self.slots {
-            slot.flush(threads);
+            slot.flush(threads, self.precision);
         }
     }
 }

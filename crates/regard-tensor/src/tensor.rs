@@ -4,8 +4,8 @@ use std::sync::{Arc, OnceLock};
 
 use crate::element::Element;
 use crate::error::{Result, TensorError};
-use crate::kernels::Packed;
-use crate::{Shape, Threads, pool};
+use crate::kernels::Operand;
+use crate::{Precision, Shape, Threads, pool};
 
 /// An array of numbers. A clone shares the buffer; values are changed only by who holds it alone.
 #[derive(Clone)]
@@ -17,15 +17,17 @@ pub struct Tensor<T: Element = f32> {
 
 struct Buffer<T: Element> {
     values: Vec<T>,
-    /// The values as the right side of `x · Wᵀ`, made when first used.
-    packed: OnceLock<Arc<Packed<T>>>,
-    /// The values as the right side of `y · W`, made when first used.
-    packed_transposed: OnceLock<Arc<Packed<T>>>,
+    /// The values as the right side of `x · Wᵀ` in each precision, made when first used.
+    packed: PerPrecision<T>,
+    /// The values as the right side of `y · W`, likewise.
+    packed_transposed: PerPrecision<T>,
 }
+
+type PerPrecision<T> = [OnceLock<Arc<Operand<T>>>; 3];
 
 impl<T: Element> Buffer<T> {
     fn new(values: Vec<T>) -> Self {
-        Self { values, packed: OnceLock::new(), packed_transposed: OnceLock::new() }
+        Self { values, packed: PerPrecision::default(), packed_transposed: PerPrecision::default() }
     }
 }
 
@@ -118,8 +120,8 @@ impl<T: Element> Tensor<T> {
             *self = self.deep_copy();
         }
         let buffer = Arc::make_mut(&mut self.buffer);
-        buffer.packed = OnceLock::new();
-        buffer.packed_transposed = OnceLock::new();
+        buffer.packed = PerPrecision::default();
+        buffer.packed_transposed = PerPrecision::default();
         &mut buffer.values
     }
 
@@ -170,18 +172,29 @@ impl<T: Element> Tensor<T> {
     }
 
     /// This `[out, in]` weight as the right side of `x · Wᵀ`; packed once as long as the values stay.
-    pub(crate) fn packed(&self, threads: &Threads) -> Arc<Packed<T>> {
-        let pack = || {
-            Arc::new(Packed::from_transposed(threads, self.values(), self.shape.rows(), self.shape.last()))
-        };
-        if self.is_whole() { self.buffer.packed.get_or_init(pack).clone() } else { pack() }
+    pub(crate) fn packed(&self, threads: &Threads, precision: Precision) -> Arc<Operand<T>> {
+        let (n, k) = (self.shape.rows(), self.shape.last());
+        self.kept(&self.buffer.packed, precision, || {
+            Operand::from_transposed(threads, precision, self.values(), n, k)
+        })
     }
 
     /// This `[out, in]` weight as the right side of `y · W`; packed once as long as the values stay.
-    pub(crate) fn packed_transposed(&self, threads: &Threads) -> Arc<Packed<T>> {
-        let pack =
-            || Arc::new(Packed::from_rows(threads, self.values(), self.shape.rows(), self.shape.last()));
-        if self.is_whole() { self.buffer.packed_transposed.get_or_init(pack).clone() } else { pack() }
+    pub(crate) fn packed_transposed(&self, threads: &Threads, precision: Precision) -> Arc<Operand<T>> {
+        let (k, n) = (self.shape.rows(), self.shape.last());
+        self.kept(&self.buffer.packed_transposed, precision, || {
+            Operand::from_rows(threads, precision, self.values(), k, n)
+        })
+    }
+
+    fn kept(
+        &self,
+        places: &PerPrecision<T>,
+        precision: Precision,
+        pack: impl FnOnce() -> Operand<T>,
+    ) -> Arc<Operand<T>> {
+        let pack = || Arc::new(pack());
+        if self.is_whole() { places[precision as usize].get_or_init(pack).clone() } else { pack() }
     }
 
     fn is_whole(&self) -> bool {

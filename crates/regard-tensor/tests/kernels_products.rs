@@ -6,28 +6,13 @@ use regard_tensor::Threads;
 use regard_tensor::kernels::cpu::{self, Isa};
 use regard_tensor::kernels::{Kernels, Packed, reference};
 
-/// The instruction sets of this machine.
-fn instruction_sets() -> Vec<Isa> {
-    for (name, isa) in [("AVX2", Isa::avx2()), ("AVX-512", Isa::avx512())] {
-        if isa.is_none() {
-            println!("skipped: no {name} on this machine");
-        }
-    }
-    [Some(Isa::PORTABLE), Isa::avx2(), Isa::avx512()].into_iter().flatten().collect()
-}
+mod kernels;
+
+use kernels::{SIZES, instruction_sets, wide};
 
 /// Numbers between −1 and 1 that look random.
 fn numbers(len: usize, seed: u64) -> Vec<f32> {
-    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(1);
-    let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 40) as f32 / (1 << 23) as f32 - 1.0
-    };
-    (0..len).map(|_| next()).collect()
-}
-
-fn wide(x: &[f32]) -> Vec<f64> {
-    x.iter().copied().map(f64::from).collect()
+    kernels::numbers(len, 1.0, seed)
 }
 
 /// |found − exact| ≤ 3e-6·√(1 + depth) for sums of products of numbers below 1.
@@ -38,26 +23,6 @@ fn assert_close(found: &[f32], exact: &[f64], depth: usize, what: &str) {
         assert!(error <= 3e-6 * (1.0 + depth as f64).sqrt(), "{what}: element {i} is {f}, not {e}");
     }
 }
-
-/// Rows, depth, columns: distinct primes, whole tiles, one of each, none.
-const SIZES: [(usize, usize, usize); 16] = [
-    (1, 7, 5),
-    (2, 13, 3),
-    (3, 11, 17),
-    (4, 257, 31),
-    (5, 19, 67),
-    (7, 3, 149),
-    (1, 523, 131),
-    (2, 263, 71),
-    (3, 5, 97),
-    (13, 101, 53),
-    (67, 599, 37),
-    (491, 29, 43),
-    (6, 256, 16),
-    (12, 512, 64),
-    (3, 0, 5),
-    (0, 5, 3),
-];
 
 #[test]
 fn products_are_exact_to_rounding() {

@@ -5,29 +5,9 @@
 use regard_tensor::kernels::cpu::{self, Isa};
 use regard_tensor::kernels::{AdamNumbers, reference};
 
-/// The instruction sets of this machine.
-fn instruction_sets() -> Vec<Isa> {
-    for (name, isa) in [("AVX2", Isa::avx2()), ("AVX-512", Isa::avx512())] {
-        if isa.is_none() {
-            println!("skipped: no {name} on this machine");
-        }
-    }
-    [Some(Isa::PORTABLE), Isa::avx2(), Isa::avx512()].into_iter().flatten().collect()
-}
+mod kernels;
 
-/// Numbers between −`most` and `most` that look random.
-fn numbers(len: usize, most: f32, seed: u64) -> Vec<f32> {
-    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(1);
-    let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 40) as f32 / (1 << 23) as f32 - 1.0
-    };
-    (0..len).map(|_| most * next()).collect()
-}
-
-fn wide(x: &[f32]) -> Vec<f64> {
-    x.iter().copied().map(f64::from).collect()
-}
+use kernels::{instruction_sets, numbers, wide};
 
 fn assert_close(found: &[f32], exact: &[f64], bound: f64, what: &str) {
     assert_eq!(found.len(), exact.len());
@@ -153,6 +133,36 @@ fn functions_of_two_slices() {
             let (found, exact) = (cpu::sum_squares(isa, &x), reference::sum_squares(&x64));
             assert!((found - exact).abs() <= 1e-13 * exact, "sum of squares");
         }
+    }
+}
+
+#[test]
+fn steps_of_the_cross_entropy() {
+    for len in LENGTHS {
+        let x = numbers(len, 20.0, 18);
+        compare(
+            "exp_row",
+            1e-6,
+            &[x.clone(), vec![0.0; 2]],
+            |isa, buffers| {
+                let result = cpu::exp_row(isa, &mut buffers[0]);
+                buffers[1].copy_from_slice(&result);
+            },
+            |buffers| {
+                let result = reference::exp_row(&mut buffers[0]);
+                buffers[1].copy_from_slice(&result);
+            },
+        );
+        compare(
+            "scale_and_subtract",
+            1e-6,
+            &[x],
+            |isa, buffers| cpu::scale_and_subtract(isa, &mut buffers[0], 0.375, 1.75),
+            |buffers| reference::scale_and_subtract(&mut buffers[0], 0.375, 1.75),
+        );
+    }
+    for isa in instruction_sets() {
+        assert!(cpu::exp_row(isa, &mut [f32::NAN, 1.0])[1].is_nan());
     }
 }
 

@@ -54,7 +54,7 @@ impl GradientInput<'_> {
             gradients: Vec::new(),
         };
         for (part, batch) in batches.iter().enumerate() {
-            let tape = Tape::new(self.threads);
+            let tape = Tape::new(self.threads).with_precision(self.config.precision.into());
             let weights = self.frozen.leaves(self.model.parameters(), &tape);
             let noise = Noise {
                 key: noise_key(self.seed, self.step, part as u64),

@@ -3,7 +3,7 @@
 use regard_text::{BatchSize, PairSource};
 use serde::{Deserialize, Serialize};
 
-use crate::config::{OptimizerConfig, TrainingConfig};
+use crate::config::{OptimizerConfig, TrainingConfig, TrainingPrecision};
 use crate::error::{Result, TrainError};
 use crate::sampling::SamplingConfig;
 
@@ -31,6 +31,9 @@ pub struct Identity {
     pub optimizer: OptimizerConfig,
     /// The decay of the moving average; 0 for none.
     pub ema: f64,
+    /// What products are computed in.
+    #[serde(default, skip_serializing_if = "TrainingPrecision::is_f32")]
+    pub precision: TrainingPrecision,
     /// The weights that stay as they are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub freeze: Vec<String>,
@@ -68,6 +71,7 @@ impl Identity {
             accumulate,
             optimizer,
             ema,
+            precision: config.precision,
             freeze: config.freeze.clone(),
             label_smoothing,
             clip_norm,
@@ -97,6 +101,7 @@ impl Identity {
         differ("accumulate", self.accumulate.to_string(), now.accumulate.to_string())?;
         differ("optimizer", format!("{:?}", self.optimizer), format!("{:?}", now.optimizer))?;
         differ("ema", self.ema.to_string(), now.ema.to_string())?;
+        differ("precision", format!("{:?}", self.precision), format!("{:?}", now.precision))?;
         differ("freeze", format!("{:?}", self.freeze), format!("{:?}", now.freeze))?;
         differ("label_smoothing", self.label_smoothing.to_string(), now.label_smoothing.to_string())?;
         differ("clip_norm", self.clip_norm.to_string(), now.clip_norm.to_string())?;

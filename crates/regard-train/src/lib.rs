@@ -41,7 +41,7 @@ mod training_state;
 mod validation;
 
 pub use average::{Ema, average};
-pub use config::{OptimizerConfig, TrainingConfig};
+pub use config::{OptimizerConfig, TrainingConfig, TrainingPrecision};
 pub use early_stopping::BestScore;
 pub use error::{Result, TrainError};
 pub use frozen::Frozen;

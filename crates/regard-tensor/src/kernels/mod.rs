@@ -6,14 +6,20 @@
 //! **Bits.** What a kernel returns for a row depends on that row and the shared operand alone. An element of a matrix
 //! product is one chain of multiply-adds for each block of the depth, and the blocks depend on the depth alone; a sum
 //! over a row goes through lanes chosen by index, so that zeros behind the row's end change nothing. The number of rows,
-//! the place in a tile and the number of threads never matter. Processors with and without fused multiply-add differ.
+//! the place in a tile and the number of threads never matter. Processors with and without fused multiply-add differ, and
+//! in bf16 those with and without instructions for it.
 
 mod adam;
 pub mod cpu;
+mod narrow;
+mod operand;
 mod packed;
 pub mod reference;
 
 pub use adam::AdamNumbers;
+pub use narrow::Narrow;
+pub(crate) use narrow::NarrowForm;
+pub use operand::Operand;
 pub(crate) use packed::PANEL;
 pub use packed::Packed;
 
@@ -48,6 +54,25 @@ kernels! {
         threads: &Threads, segments: &[(&[Self], &[Self], usize)], n_out: usize, n_in: usize, c: &mut [Self],
         accumulate: bool,
     );
+    /// As [`Kernels::gemm`], in the precision of `b`.
+    fn gemm_narrow(
+        threads: &Threads, a: &[Self], m: usize, b: &Narrow, c: &mut [Self], accumulate: bool,
+        bias: Option<&[Self]>,
+    );
+    /// As [`Kernels::gemm_tn`], of numbers rounded to bf16.
+    fn gemm_tn_bf16(
+        threads: &Threads, segments: &[(&[Self], &[Self], usize)], n_out: usize, n_in: usize, c: &mut [Self],
+        accumulate: bool,
+    );
+    /// Rounds a row to bf16 (to nearest, ties to even), two numbers a word, the first one low.
+    fn bf16_words(row: &[Self], words: &mut [u32]);
+    /// Rounds two rows to bf16, a word for each column, the first row low.
+    fn bf16_pair_words(first: &[Self], second: &[Self], words: &mut [u32]);
+    /// The scale of a row in 8 bits: its largest size over 127. NaN where one of its numbers is.
+    fn int8_scale(row: &[Self]) -> f32;
+    /// The row over its scale, rounded (ties to even), four signed bytes a word, the first one lowest; with the bits of
+    /// `flip` turned over in each word.
+    fn int8_words(row: &[Self], scale: f32, flip: u32, words: &mut [u32]);
     /// `Σ a·b`.
     fn dot(a: &[Self], b: &[Self]) -> Self;
     /// `y += alpha·x`.
@@ -58,6 +83,8 @@ kernels! {
     fn mul_assign(y: &mut [Self], x: &[Self]);
     /// `x *= by`.
     fn scale(x: &mut [Self], by: Self);
+    /// `x = x·by − less`.
+    fn scale_and_subtract(x: &mut [Self], by: Self, less: Self);
     /// Adds each row of `rows [r, n]` to `sums [n]`, in order: the gradient of a bias.
     fn add_column_sums(rows: &[Self], sums: &mut [Self]);
     /// `Σ x`.
@@ -80,6 +107,8 @@ kernels! {
     fn swish_backward_slice(x: &[Self], dy: &[Self], dx: &mut [Self]);
     /// `log Σ e^x`, natural; −∞ for an empty row or one of −∞ only.
     fn log_sum_exp(x: &[Self]) -> Self;
+    /// `x = e^(x − max x)`; returns the maximum and the sum. NaN where the row holds NaN, or −∞ only.
+    fn exp_row(x: &mut [Self]) -> [Self; 2];
     /// `x = softmax x`. A row of −∞ only, where nothing may be attended, becomes zeros.
     fn softmax_row(x: &mut [Self]);
     /// `x = log softmax x`, natural. A row of −∞ only stays as it is.
@@ -111,10 +140,10 @@ kernels! {
 }
 
 /// Panics unless the operands of [`Kernels::gemm`] fit together.
-fn check_gemm<T: Number>(a: &[T], m: usize, b: &Packed<T>, c: &[T], bias: Option<&[T]>) {
-    assert_eq!(a.len(), m * b.k(), "A is [m,k]");
-    assert_eq!(c.len(), m * b.n(), "C is [m,n]");
-    assert!(bias.is_none_or(|bias| bias.len() == b.n()), "the bias is [n]");
+fn check_gemm<T: Number>(a: &[T], m: usize, (k, n): (usize, usize), c: &[T], bias: Option<&[T]>) {
+    assert_eq!(a.len(), m * k, "A is [m,k]");
+    assert_eq!(c.len(), m * n, "C is [m,n]");
+    assert!(bias.is_none_or(|bias| bias.len() == n), "the bias is [n]");
 }
 
 /// The rows of all segments. Panics unless the operands of [`Kernels::gemm_tn`] fit together.

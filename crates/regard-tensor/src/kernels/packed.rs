@@ -1,7 +1,6 @@
 //! The right-hand side of a product, packed once and used many times.
 
-use crate::element::Number;
-use crate::pool;
+use crate::pool::{self, Pooled};
 use crate::threads::{SMALL_WORK, Threads};
 
 /// Columns in a panel.
@@ -13,7 +12,7 @@ const GROUP: usize = 4;
 /// A matrix B\[k,n\] in panels of 16 columns: panel p holds, for each depth in turn, the 16 values of columns
 /// 16p … 16p+15, zeros beyond n. A layout for memory only, never for files. The buffer comes from the pool.
 #[derive(Debug)]
-pub struct Packed<T: Number> {
+pub struct Packed<T: Pooled> {
     buffer: Vec<T>,
     /// Where the panels start, so that they lie on cache lines.
     start: usize,
@@ -21,7 +20,7 @@ pub struct Packed<T: Number> {
     n: usize,
 }
 
-impl<T: Number> Packed<T> {
+impl<T: Pooled> Packed<T> {
     /// Packs `b` \[k,n\], row-major, for products A·B.
     ///
     /// # Panics
@@ -41,7 +40,7 @@ impl<T: Number> Packed<T> {
                 for (panel, values) in panels.chunks_exact_mut(PANEL * k).zip(row[first..].chunks(PANEL)) {
                     let line = &mut panel[at * PANEL..(at + 1) * PANEL];
                     line[..values.len()].copy_from_slice(values);
-                    line[values.len()..].fill(T::ZERO);
+                    line[values.len()..].fill(T::default());
                 }
             }
         })
@@ -95,9 +94,9 @@ impl<T: Number> Packed<T> {
 }
 
 /// Writes up to 16 rows of `k` elements as the columns of a panel, in blocks that stay in the first-level cache.
-fn transpose<T: Number>(rows: &[T], panel: &mut [T], k: usize) {
+fn transpose<T: Pooled>(rows: &[T], panel: &mut [T], k: usize) {
     if rows.len() < panel.len() {
-        panel.fill(T::ZERO);
+        panel.fill(T::default());
     }
     for (block, lines) in panel.chunks_mut(PANEL * PANEL).enumerate() {
         for (column, row) in rows.chunks_exact(k).enumerate() {
@@ -108,7 +107,7 @@ fn transpose<T: Number>(rows: &[T], panel: &mut [T], k: usize) {
     }
 }
 
-impl<T: Number> Drop for Packed<T> {
+impl<T: Pooled> Drop for Packed<T> {
     fn drop(&mut self) {
         pool::give(std::mem::take(&mut self.buffer));
     }

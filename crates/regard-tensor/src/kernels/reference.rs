@@ -3,6 +3,10 @@
 
 #![allow(clippy::missing_panics_doc, reason = "as all kernels, they panic where lengths do not fit together")]
 
+mod narrow;
+
+pub use narrow::{bf16_pair_words, bf16_words, gemm_narrow, gemm_tn_bf16, int8_scale, int8_words};
+
 use super::{AdamNumbers, PANEL, Packed};
 use crate::element::Number;
 use crate::threads::{SMALL_WORK, Threads};
@@ -18,7 +22,7 @@ pub fn gemm<T: Number>(
     bias: Option<&[T]>,
 ) {
     let (k, n) = (b.k(), b.n());
-    super::check_gemm(a, m, b, c, bias);
+    super::check_gemm(a, m, (k, n), c, bias);
     threads.chunks_mut(c, rows_for_each(threads, m, m * k * n) * n, |part, c| {
         let first = part * rows_for_each(threads, m, m * k * n);
         for (i, row) in c.chunks_exact_mut(n).enumerate() {
@@ -113,6 +117,13 @@ pub fn mul_assign<T: Number>(y: &mut [T], x: &[T]) {
 pub fn scale<T: Number>(x: &mut [T], by: T) {
     for x in x {
         *x = *x * by;
+    }
+}
+
+/// See [`Kernels::scale_and_subtract`](super::Kernels::scale_and_subtract).
+pub fn scale_and_subtract<T: Number>(x: &mut [T], by: T, less: T) {
+    for x in x {
+        *x = *x * by - less;
     }
 }
 
@@ -220,6 +231,15 @@ fn sum_exp<T: Number>(x: &[T], max: T) -> T {
 pub fn log_sum_exp<T: Number>(x: &[T]) -> T {
     let max = largest(x);
     if max == T::NEG_INFINITY { x.iter().fold(max, |sum, &x| sum + x) } else { max + sum_exp(x, max).ln() }
+}
+
+/// See [`Kernels::exp_row`](super::Kernels::exp_row).
+pub fn exp_row<T: Number>(x: &mut [T]) -> [T; 2] {
+    let max = largest(x);
+    for x in x.iter_mut() {
+        *x = (*x - max).exp();
+    }
+    [max, x.iter().copied().sum()]
 }
 
 /// See [`Kernels::softmax_row`](super::Kernels::softmax_row).

@@ -5,7 +5,8 @@
 
 use crate::element::Element;
 use crate::error::TensorError;
-use crate::{Result, Tape, Tensor, Threads, Var};
+use crate::tape::weight_gradient;
+use crate::{Precision, Result, Tape, Tensor, Threads, Var};
 
 /// Tokens whose logits exist at the same time.
 const BLOCK: usize = 256;
@@ -66,7 +67,7 @@ pub fn linear_cross_entropy<T: Element>(
     let mut inputs = vec![x, weight];
     inputs.extend(bias);
     let wanted = tape.needs_gradient(&inputs);
-    let mut run = Run::new(tape.threads(), x, weight, wanted);
+    let mut run = Run::new(tape, x, weight, wanted);
     for start in (0..rows).step_by(BLOCK) {
         run.block(start, (start + BLOCK).min(rows), bias, targets);
     }
@@ -106,6 +107,7 @@ struct Sums<T: Element> {
 
 struct Run<'a, T: Element> {
     threads: &'a Threads,
+    precision: Precision,
     x: &'a Tensor<T>,
     weight: &'a Tensor<T>,
     gradients: Option<Sums<T>>,
@@ -116,14 +118,24 @@ struct Run<'a, T: Element> {
 }
 
 impl<'a, T: Element> Run<'a, T> {
-    fn new(threads: &'a Threads, x: &'a Var<T>, weight: &'a Var<T>, wanted: bool) -> Self {
+    fn new(tape: &'a Tape<T>, x: &'a Var<T>, weight: &'a Var<T>, wanted: bool) -> Self {
         let gradients = wanted.then(|| Sums {
             x: Tensor::build(x.shape(), |_| ()),
             weight: Tensor::zeros(weight.shape()),
             bias: Tensor::zeros([weight.shape().rows()]),
         });
         let (x, weight) = (x.value(), weight.value());
-        Self { threads, x, weight, gradients, loss: 0.0, negative_log_likelihood: 0.0, tokens: 0, correct: 0 }
+        Self {
+            threads: tape.threads(),
+            precision: tape.precision(),
+            x,
+            weight,
+            gradients,
+            loss: 0.0,
+            negative_log_likelihood: 0.0,
+            tokens: 0,
+            correct: 0,
+        }
     }
 
     /// Loss and gradients of the tokens `start..end`.
@@ -132,7 +144,8 @@ impl<'a, T: Element> Run<'a, T> {
         let x = &self.x.values()[start * width..end * width];
         let mut logits = Tensor::build([rows, vocabulary], |_| ());
         let bias = bias.map(|bias| bias.value().values());
-        T::gemm(self.threads, x, rows, &self.weight.packed(self.threads), logits.values_mut(), false, bias);
+        let packed = self.weight.packed(self.threads, self.precision);
+        packed.multiply(self.threads, x, rows, logits.values_mut(), false, bias);
         let mut seen = vec![RowLoss::default(); rows];
         let wanted = self.gradients.is_some();
         let work: Vec<_> =
@@ -148,23 +161,11 @@ impl<'a, T: Element> Run<'a, T> {
         }
         let Some(sums) = &mut self.gradients else { return };
         let dx = &mut sums.x.values_mut()[start * width..end * width];
-        T::gemm(
-            self.threads,
-            logits.values(),
-            rows,
-            &self.weight.packed_transposed(self.threads),
-            dx,
-            false,
-            None,
-        );
-        T::gemm_tn(
-            self.threads,
-            &[(logits.values(), x, rows)],
-            vocabulary,
-            width,
-            sums.weight.values_mut(),
-            true,
-        );
+        let packed = self.weight.packed_transposed(self.threads, self.precision);
+        packed.multiply(self.threads, logits.values(), rows, dx, false, None);
+        let segment = (logits.values(), x, rows);
+        let sum = sums.weight.values_mut();
+        weight_gradient(self.threads, self.precision, &[segment], (vocabulary, width), sum, true);
         T::add_column_sums(logits.values(), sums.bias.values_mut());
     }
 }
@@ -184,23 +185,22 @@ fn row_loss<T: Element>(logits: &mut [T], row: usize, targets: Targets, gradient
         return RowLoss::default();
     }
     let target = targets.ids[row] as usize;
-    let best = logits.iter().copied().fold(logits[target], |a, b| if b > a { b } else { a });
-    let correct = logits[target] == best;
-    T::log_softmax_row(logits);
-    let plain = -logits[target].to_f64();
+    let right = logits[target];
     let smoothing = targets.label_smoothing;
+    let sum = if smoothing > 0.0 { T::sum_slice(logits).to_f64() } else { 0.0 };
+    let [largest, exp_sum] = T::exp_row(logits);
+    // log p of an id is its logit less this.
+    let whole = largest.to_f64() + exp_sum.to_f64().ln();
+    let plain = whole - right.to_f64();
     let vocabulary = logits.len() as f64;
     let mut smoothed = plain;
     if smoothing > 0.0 {
-        smoothed = (1.0 - smoothing) * plain - smoothing * T::sum_slice(logits).to_f64() / vocabulary;
+        smoothed = (1.0 - smoothing) * plain + smoothing * (whole - sum / vocabulary);
     }
     if gradient {
-        T::exp_slice(logits);
-        let (factor, spread) = (T::from_f64(targets.factor), T::from_f64(smoothing / vocabulary));
-        for value in logits.iter_mut() {
-            *value = (*value - spread) * factor;
-        }
+        let spread = T::from_f64(smoothing / vocabulary * targets.factor);
+        T::scale_and_subtract(logits, T::from_f64(targets.factor / exp_sum.to_f64()), spread);
         logits[target] = logits[target] - T::from_f64((1.0 - smoothing) * targets.factor);
     }
-    RowLoss { smoothed, plain, counts: true, correct }
+    RowLoss { smoothed, plain, counts: true, correct: right == largest }
 }

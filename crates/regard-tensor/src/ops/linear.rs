@@ -2,7 +2,7 @@
 
 use crate::element::Element;
 use crate::error::TensorError;
-use crate::{Result, Tape, Tensor, Threads, Var};
+use crate::{Result, Tape, Tensor, Var};
 
 /// `x · Wᵀ + b`: `x` is `[…, in]`, `weight` is `[out, in]`, `bias` is `[out]`.
 ///
@@ -47,14 +47,9 @@ pub fn linear_sum<T: Element>(
         for (index, (x, weight)) in terms.iter().enumerate() {
             let bias = bias.filter(|_| index == 0).map(|bias| bias.value().values());
             let accumulate = index > 0 || base.is_some();
-            multiply(
-                tape.threads(),
-                x.value(),
-                &weight.value().packed(tape.threads()),
-                out,
-                accumulate,
-                bias,
-            );
+            let packed = weight.value().packed(tape.threads(), tape.precision());
+            let rows = x.shape().rows();
+            packed.multiply(tape.threads(), x.value().values(), rows, out, accumulate, bias);
         }
     });
     let mut inputs: Vec<&Var<T>> = terms.iter().flat_map(|&(x, weight)| [x, weight]).collect();
@@ -64,13 +59,15 @@ pub fn linear_sum<T: Element>(
         return Ok(Var::constant(y));
     }
     let terms: Vec<_> = terms.iter().map(|&(x, weight)| (x.clone(), weight.clone())).collect();
-    let (bias, base) = (bias.cloned(), base.cloned());
+    let (bias, base, precision) = (bias.cloned(), base.cloned(), tape.precision());
     let [y] = tape.record([y], move |threads, outputs, gradients| {
         let [Some(dy)] = outputs else { return Ok(()) };
         for (x, weight) in &terms {
             if x.has_gradient() {
-                let packed = weight.value().packed_transposed(threads);
-                gradients.update(x, |dx, fresh| multiply(threads, dy, &packed, dx, !fresh, None));
+                let packed = weight.value().packed_transposed(threads, precision);
+                gradients.update(x, |dx, fresh| {
+                    packed.multiply(threads, dy.values(), dy.shape().rows(), dx, !fresh, None);
+                });
             }
             gradients.add_product(weight, dy, x.value());
         }
@@ -80,17 +77,4 @@ pub fn linear_sum<T: Element>(
         base.as_ref().map_or(Ok(()), |base| gradients.add(base, dy))
     });
     Ok(y)
-}
-
-/// One product with a packed right side, all rows of `x`.
-fn multiply<T: Element>(
-    threads: &Threads,
-    x: &Tensor<T>,
-    packed: &crate::kernels::Packed<T>,
-    out: &mut [T],
-    accumulate: bool,
-    bias: Option<&[T]>,
-) {
-    let rows = x.shape().rows();
-    T::gemm(threads, x.values(), rows, packed, out, accumulate, bias);
 }

@@ -11,7 +11,7 @@ use regard_model::{
 };
 use regard_tensor::random;
 use regard_text::{Batch, Padded};
-use regard_train::{Trainer, TrainingConfig};
+use regard_train::{Trainer, TrainingConfig, TrainingPrecision};
 use serde::Serialize;
 
 use super::output::{print, print_json};
@@ -44,6 +44,9 @@ struct TrainBench {
     /// b: a Transformer of 3 + 3 layers, width 512, feed-forward 2048, 8 heads, 8,000 words
     #[arg(long, value_enum, default_value = "a")]
     shape: Shape,
+    /// Products with weights in bf16
+    #[arg(long)]
+    bf16: bool,
     /// Steps that are measured
     #[arg(long, default_value_t = 12, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     steps: u16,
@@ -83,8 +86,13 @@ fn train(args: &TrainBench) -> Result<()> {
     };
     let model = config.build(VOCABULARY, VOCABULARY, 1)?;
     let parameters = model.parameters().count();
-    let training =
-        TrainingConfig { updates: Some(u64::MAX), label_smoothing: 0.0, ..TrainingConfig::default() };
+    let precision = if args.bf16 { TrainingPrecision::Bf16 } else { TrainingPrecision::F32 };
+    let training = TrainingConfig {
+        updates: Some(u64::MAX),
+        label_smoothing: 0.0,
+        precision,
+        ..TrainingConfig::default()
+    };
     let mut trainer = Trainer::new(model, training, 1, &threads)?;
     let batch = Batch { source: random_rows(1), target: random_rows(2), indices: (0..BATCH).collect() };
     let batches = [batch];
@@ -109,7 +117,8 @@ fn train(args: &TrainBench) -> Result<()> {
         return print_json(&report);
     }
     print(&format!(
-        "shape {name}, f32, {} threads: step {:.0} ms (median of {}), {:.0} target tokens/s, {:.1} M parameters, peak {:.0} MiB",
+        "shape {name}, {}, {} threads: step {:.0} ms (median of {}), {:.0} target tokens/s, {:.1} M parameters, peak {:.0} MiB",
+        if args.bf16 { "bf16" } else { "f32" },
         report.threads,
         report.step_ms,
         args.steps,

@@ -8,6 +8,7 @@ use regard_decode::{
     Candidate, Combination, Controls, SearchObserver, SearchOptions, TranslateOptions, Translation, pharaoh,
     soft_alignment, word_alignment, word_attention,
 };
+use regard_tensor::Precision;
 use regard_text::Pipeline;
 use serde::Serialize;
 
@@ -46,6 +47,9 @@ pub(super) struct TranslateArgs {
     /// Sentences that are searched together; it changes the speed only
     #[arg(long, default_value_t = 16, value_name = "N")]
     batch_size: usize,
+    /// Products with weights in 8 bits: faster, and slightly other scores
+    #[arg(long)]
+    int8: bool,
     /// Put the source word with the strongest weight in the place of each unknown word
     #[arg(long)]
     replace_unk: bool,
@@ -155,6 +159,8 @@ pub(super) fn run(args: &TranslateArgs) -> Result<()> {
     }
     check_apart(args.input.as_ref(), args.output.as_ref())?;
     let translator = args.settings.ensemble(&args.models, args.ensemble.into(), &args.text)?;
+    let precision = if args.int8 { Precision::Int8 } else { Precision::F32 };
+    let translator = translator.with_precision(precision);
     let search = SearchOptions {
         n_best: args.n_best,
         attention: wanted.then(|| args.shown.look.look()),

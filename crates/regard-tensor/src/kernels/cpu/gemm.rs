@@ -1,8 +1,8 @@
 //! Matrix products with a packed right-hand side: blocks of C as tasks, tiles within a block.
 
 use super::isa::Isa;
-use super::tile::{self, Kernel, MOST, MOST_PANELS, Tile};
-use crate::kernels::{PANEL, Packed, check_gemm};
+use super::tile::{self, Form, Kernel, MOST, MOST_PANELS, Tile};
+use crate::kernels::{Narrow, NarrowForm, PANEL, Packed, check_gemm, narrow};
 use crate::pool;
 use crate::threads::{SharedMut, Threads};
 use std::ops::Range;
@@ -23,6 +23,11 @@ const SHORT_ROW: usize = 256;
 /// Multiply-adds that a task should have at least: some 10 µs.
 pub(super) const TASK: usize = 1 << 19;
 
+/// Distance of the rows of A that are made for a product: a line more than whole lines.
+fn spread(depth: usize) -> usize {
+    if depth == 0 { 0 } else { depth.next_multiple_of(PANEL) + PANEL }
+}
+
 /// See [`Kernels::gemm`](crate::kernels::Kernels::gemm).
 #[allow(clippy::too_many_arguments, reason = "the kernel's operands and the instruction set")]
 pub fn gemm(
@@ -35,8 +40,90 @@ pub fn gemm(
     accumulate: bool,
     bias: Option<&[f32]>,
 ) {
-    check_gemm(a, m, b, c, bias);
-    let (k, n) = (b.k(), b.n());
+    check_gemm(a, m, (b.k(), b.n()), c, bias);
+    let kernel = tile::kernel(isa, Form::F32);
+    let lhs = Lhs { words: words(a), row: b.k(), lies_well: b.k() <= SHORT_ROW };
+    let rhs = Rhs { panels: words(b.panels()), depth: b.k(), integers: None };
+    multiply(isa, threads, kernel, (lhs, m), (rhs, b.n()), c, accumulate, bias);
+}
+
+/// See [`Kernels::gemm_narrow`](crate::kernels::Kernels::gemm_narrow).
+#[allow(clippy::too_many_arguments, reason = "the kernel's operands and the instruction set")]
+pub fn gemm_narrow(
+    isa: Isa,
+    threads: &Threads,
+    a: &[f32],
+    m: usize,
+    b: &Narrow,
+    c: &mut [f32],
+    accumulate: bool,
+    bias: Option<&[f32]>,
+) {
+    check_gemm(a, m, (b.k(), b.n()), c, bias);
+    let (depth, panels) = (b.words().k(), b.words().panels());
+    let row = spread(depth);
+    let (kernel, words, row_scales) = match b.form() {
+        NarrowForm::Bf16 => {
+            (tile::kernel(isa, Form::Bf16), narrow::bf16_rows(threads, a, b.k(), m, row), Vec::new())
+        }
+        NarrowForm::Int8 { .. } => {
+            // The highest bit of each byte turned over adds 128: the bytes of A are without sign.
+            let (words, scales) = narrow::int8_rows(threads, a, b.k(), m, (row, 0x8080_8080));
+            (tile::kernel(isa, Form::Int8), words, scales)
+        }
+    };
+    let integers = match b.form() {
+        NarrowForm::Bf16 => None,
+        NarrowForm::Int8 { scales, sums } => Some(Scales { rows: &row_scales, columns: scales, sums }),
+    };
+    let lhs = Lhs { words: &words, row, lies_well: true };
+    multiply(isa, threads, kernel, (lhs, m), (Rhs { panels, depth, integers }, b.n()), c, accumulate, bias);
+    pool::give(words);
+    pool::give(row_scales);
+}
+
+/// The bits of numbers.
+pub(super) fn words(x: &[f32]) -> &[u32] {
+    // SAFETY: both are of 4 bytes, equally aligned, and every pattern is valid.
+    unsafe { std::slice::from_raw_parts(x.as_ptr().cast(), x.len()) }
+}
+
+/// A in words, with the distance of its rows.
+#[derive(Clone, Copy)]
+struct Lhs<'a> {
+    words: &'a [u32],
+    row: usize,
+    /// Whether many rows stay in the cache together where they lie.
+    lies_well: bool,
+}
+
+/// B in panels of words.
+#[derive(Clone, Copy)]
+struct Rhs<'a> {
+    panels: &'a [u32],
+    depth: usize,
+    /// Of bytes: what their sums stand for.
+    integers: Option<Scales<'a>>,
+}
+
+#[derive(Clone, Copy)]
+struct Scales<'a> {
+    rows: &'a [f32],
+    columns: &'a [f32],
+    sums: &'a [i32],
+}
+
+#[allow(clippy::too_many_arguments, reason = "the kernel's operands and the instruction set")]
+fn multiply(
+    isa: Isa,
+    threads: &Threads,
+    kernel: Kernel,
+    (a, m): (Lhs, usize),
+    (b, n): (Rhs, usize),
+    c: &mut [f32],
+    accumulate: bool,
+    bias: Option<&[f32]>,
+) {
     if m == 0 || n == 0 {
         return;
     }
@@ -44,9 +131,8 @@ pub fn gemm(
         c.chunks_exact_mut(n).for_each(|row| super::add_assign(isa, row, bias));
     }
     let start = if accumulate { Start::C } else { bias.map_or(Start::Zero, Start::Bias) };
-    let kernel = tile::kernel(isa);
-    let product = Product { kernel, a, k, b, c: SharedMut::new(c), n, start };
-    let grid = Grid::new(threads.count(), m, k, n);
+    let product = Product { isa, kernel, a, b, c: SharedMut::new(c), n, start };
+    let grid = Grid::new(threads.count(), m, b.depth, n);
     threads.for_each(grid.rows * grid.panels, |task| {
         let (rows, panels) = grid.block(task, m, n.div_ceil(PANEL), kernel.rows);
         // SAFETY: the blocks of the grid do not overlap, and each task is run once.
@@ -92,10 +178,10 @@ enum Start<'a> {
 }
 
 struct Product<'a> {
+    isa: Isa,
     kernel: Kernel,
-    a: &'a [f32],
-    k: usize,
-    b: &'a Packed<f32>,
+    a: Lhs<'a>,
+    b: Rhs<'a>,
     c: SharedMut<'a, f32>,
     n: usize,
     start: Start<'a>,
@@ -110,9 +196,12 @@ impl Product<'_> {
         let strip =
             |i: usize| rows.start + i * rows.len() / strips..rows.start + (i + 1) * rows.len() / strips;
         let widest = (self.kernel.panels)(strip(strips - 1).len());
-        let again = strips > 1 && panels.len() > 1 && self.k > SHORT_ROW;
+        let again = strips > 1 && panels.len() > 1 && !self.a.lies_well;
         let mut copy = pool::take(if again { rows.len() * COPIED_ROW } else { 0 });
-        for depth in depth_blocks(self.k) {
+        // Integers are summed over the whole depth before they are scaled: there is no more to round.
+        let whole = self.b.integers.is_some().then_some(0..self.b.depth);
+        let blocks = depth_blocks(if whole.is_some() { 0 } else { self.b.depth });
+        for depth in blocks.map(|block| whole.clone().unwrap_or(block)) {
             let lhs = self.lhs(&rows, &depth, &mut copy);
             for first in panels.clone().step_by(widest) {
                 for strip in (0..strips).map(strip) {
@@ -126,19 +215,20 @@ impl Product<'_> {
         pool::give(copy);
     }
 
-    /// The block of A, with the distance of its rows. Where it is used more than once it is copied, unless the rows are
-    /// short: rows that lie a large power of two apart would drive each other out of the cache.
+    /// The block of A, with the distance of its rows. Where it is used more than once it is copied, unless it lies well:
+    /// rows that lie a large power of two apart would drive each other out of the cache.
     fn lhs<'a>(
         &'a self,
         rows: &Range<usize>,
         depth: &Range<usize>,
-        copy: &'a mut [f32],
-    ) -> (&'a [f32], usize) {
+        copy: &'a mut [u32],
+    ) -> (&'a [u32], usize) {
+        let Lhs { words, row, .. } = self.a;
         if copy.is_empty() {
-            return (&self.a[rows.start * self.k + depth.start..], self.k);
+            return (&words[rows.start * row + depth.start..], row);
         }
-        for (to, row) in copy.chunks_exact_mut(COPIED_ROW).zip(rows.clone()) {
-            to[..depth.len()].copy_from_slice(&self.a[row * self.k..][depth.clone()]);
+        for (to, place) in copy.chunks_exact_mut(COPIED_ROW).zip(rows.clone()) {
+            to[..depth.len()].copy_from_slice(&words[place * row..][depth.clone()]);
         }
         (copy, COPIED_ROW)
     }
@@ -147,7 +237,7 @@ impl Product<'_> {
     /// As `block`.
     unsafe fn tile(
         &self,
-        a: &[f32],
+        a: &[u32],
         a_row: usize,
         rows: Range<usize>,
         panels: Range<usize>,
@@ -160,12 +250,13 @@ impl Product<'_> {
             Start::Bias(bias) => (bias[column..].as_ptr(), 0),
             Start::Zero => (ZEROS.as_ptr(), 0),
         };
+        let (k, columns) = (self.b.depth, (self.n - column).min(panels.len() * PANEL));
         let tile = Tile {
             a: a.as_ptr(),
             a_row,
             a_depth: 1,
-            b: self.b.panels()[panels.start * PANEL * self.k + depth.start * PANEL..].as_ptr(),
-            b_panel: PANEL * self.k,
+            b: self.b.panels[panels.start * PANEL * k + depth.start * PANEL..].as_ptr(),
+            b_panel: PANEL * k,
             depth: depth.len(),
             from,
             from_row,
@@ -174,9 +265,40 @@ impl Product<'_> {
             rows: rows.len(),
             panels: panels.len(),
         };
-        // SAFETY: the ranges lie within A, B and C, whose sizes `check_gemm` compared; the last panel's missing columns
-        // are kept apart by `run`; C's part is the caller's promise.
-        unsafe { run(self.kernel, tile, (self.n - column).min(panels.len() * PANEL)) };
+        // SAFETY: the ranges lie within A, B and C, whose sizes were compared; the last panel's missing columns are kept
+        // apart by `run` and `scaled`; C's part is the caller's promise.
+        unsafe {
+            match self.b.integers {
+                None => run(self.kernel, tile, columns),
+                Some(scales) => self.scaled(tile, &scales, rows, column..column + columns),
+            }
+        }
+    }
+
+    /// Runs a tile of integers and adds what they stand for to what C starts from.
+    ///
+    /// # Safety
+    /// As [`Kernel::run`] says, for the columns that exist.
+    unsafe fn scaled(&self, tile: Tile, scales: &Scales, rows: Range<usize>, columns: Range<usize>) {
+        let mut sums = [0.0_f32; MOST];
+        let width = tile.panels * PANEL;
+        let inner = Tile { from: ZEROS.as_ptr(), from_row: 0, c: sums.as_mut_ptr(), c_row: width, ..tile };
+        let start = !matches!(self.start, Start::C);
+        // SAFETY: `sums` holds all of the tile.
+        unsafe { (self.kernel.run)(&inner) };
+        for (row, sums) in sums.chunks_exact(width).take(tile.rows).enumerate() {
+            // SAFETY: the existing columns of a row of C and of its start; no other row is used at the same time.
+            let c = unsafe {
+                let c = tile.c.add(row * tile.c_row);
+                if start {
+                    c.copy_from_nonoverlapping(tile.from.add(row * tile.from_row), columns.len());
+                }
+                std::slice::from_raw_parts_mut(c, columns.len())
+            };
+            let scale = scales.rows[rows.start + row];
+            let (columns, of_columns) = (&scales.columns[columns.clone()], &scales.sums[columns.clone()]);
+            super::add_integers(self.isa, sums, scale, columns, of_columns, c);
+        }
     }
 }
 

@@ -1,9 +1,9 @@
 //! The weight gradient dYᵀ·X: one long product over the rows of all segments, cut by rows of the result.
 
-use super::gemm::{BLOCK_ROWS, DEPTH, TASK, ZEROS, depth_blocks, run};
+use super::gemm::{BLOCK_ROWS, DEPTH, TASK, ZEROS, depth_blocks, run, words};
 use super::isa::Isa;
-use super::tile::{self, Kernel, Tile};
-use crate::kernels::{PANEL, Packed, check_gemm_tn};
+use super::tile::{self, Form, Kernel, Tile};
+use crate::kernels::{PANEL, Packed, check_gemm_tn, narrow};
 use crate::pool;
 use crate::threads::Threads;
 use std::ops::Range;
@@ -22,21 +22,58 @@ pub fn gemm_tn(
     c: &mut [f32],
     accumulate: bool,
 ) {
-    let depth = check_gemm_tn(segments, n_out, n_in, c);
+    check_gemm_tn(segments, n_out, n_in, c);
+    let inputs: Vec<&[f32]> = segments.iter().map(|&(_, x, _)| x).collect();
+    let x = Packed::from_row_blocks(threads, &inputs, n_in);
+    let gradients: Vec<&[u32]> = segments.iter().map(|&(dy, ..)| words(dy)).collect();
+    let rhs = Rhs { panels: words(x.panels()), depth: x.k(), n: n_in };
+    multiply(threads, tile::kernel(isa, Form::F32), &gradients, rhs, c, accumulate);
+}
+
+/// See [`Kernels::gemm_tn_bf16`](crate::kernels::Kernels::gemm_tn_bf16).
+#[allow(clippy::too_many_arguments, reason = "the kernel's operands and the instruction set")]
+pub fn gemm_tn_bf16(
+    isa: Isa,
+    threads: &Threads,
+    segments: &[Segment<'_>],
+    n_out: usize,
+    n_in: usize,
+    c: &mut [f32],
+    accumulate: bool,
+) {
+    let depth = check_gemm_tn(segments, n_out, n_in, c).div_ceil(2);
+    let (gradients, inputs): (Vec<_>, Vec<_>) = segments.iter().map(|&(dy, x, _)| (dy, x)).unzip();
+    let lines = narrow::bf16_pairs(threads, &inputs, n_in);
+    let x = Packed::from_rows(threads, &lines, depth, n_in);
+    pool::give(lines);
+    let gradients = narrow::bf16_pairs(threads, &gradients, n_out);
+    let rhs = Rhs { panels: x.panels(), depth, n: n_in };
+    multiply(threads, tile::kernel(isa, Form::Bf16), &[&gradients], rhs, c, accumulate);
+    pool::give(gradients);
+}
+
+/// X in panels of words.
+#[derive(Clone, Copy)]
+struct Rhs<'a> {
+    panels: &'a [u32],
+    depth: usize,
+    n: usize,
+}
+
+/// C = dYᵀ·X for the words of dY, in blocks of rows.
+fn multiply(threads: &Threads, kernel: Kernel, dy: &[&[u32]], x: Rhs, c: &mut [f32], accumulate: bool) {
     if c.is_empty() {
         return;
     }
-    let kernel = tile::kernel(isa);
-    let inputs: Vec<&[f32]> = segments.iter().map(|&(_, x, _)| x).collect();
-    let x = Packed::from_row_blocks(threads, &inputs, n_in);
+    let n_out = c.len() / x.n;
     // As many blocks for each thread, and each block's part of dY, packed, within the second-level cache.
-    let shares = if depth * c.len() < TASK { 1 } else { threads.count() };
+    let shares = if x.depth * c.len() < TASK { 1 } else { threads.count() };
     let blocks = n_out.div_ceil(BLOCK_ROWS).next_multiple_of(shares);
     let rows = n_out.div_ceil(blocks).next_multiple_of(kernel.rows);
-    threads.chunks_mut(c, rows * n_in, |block, c| {
-        let mut gradient = Gradient { kernel, x: &x, c, strips: pool::take(rows * DEPTH) };
-        for depth in depth_blocks(x.k()) {
-            gradient.pack(segments, n_out, block * rows, depth.clone());
+    threads.chunks_mut(c, rows * x.n, |block, c| {
+        let mut gradient = Gradient { kernel, x, c, strips: pool::take(rows * DEPTH) };
+        for depth in depth_blocks(x.depth) {
+            gradient.pack(dy, n_out, block * rows, depth.clone());
             gradient.add(depth.clone(), accumulate || depth.start > 0);
         }
         pool::give(gradient.strips);
@@ -46,21 +83,21 @@ pub fn gemm_tn(
 /// A block of rows of the result.
 struct Gradient<'a> {
     kernel: Kernel,
-    x: &'a Packed<f32>,
+    x: Rhs<'a>,
     c: &'a mut [f32],
     /// The block's part of dYᵀ, a tile's rows at a time: strip s holds, for each depth in turn, the values of its rows.
-    strips: Vec<f32>,
+    strips: Vec<u32>,
 }
 
 impl Gradient<'_> {
     fn rows(&self) -> usize {
-        self.c.len() / self.x.n()
+        self.c.len() / self.x.n
     }
 
     /// Packs the columns `first..first + rows` of the rows `depth` of all dY.
-    fn pack(&mut self, segments: &[Segment<'_>], n_out: usize, first: usize, depth: Range<usize>) {
+    fn pack(&mut self, dy: &[&[u32]], n_out: usize, first: usize, depth: Range<usize>) {
         let (rows, height) = (self.rows(), self.kernel.rows);
-        for (at, dy) in rows_of(segments, n_out, depth).enumerate() {
+        for (at, dy) in rows_of(dy, n_out, depth).enumerate() {
             let strips = self.strips.chunks_exact_mut(height * DEPTH);
             for (values, strip) in dy[first..first + rows].chunks(height).zip(strips) {
                 copy(&mut strip[at * height..][..values.len()], values);
@@ -70,7 +107,7 @@ impl Gradient<'_> {
 
     /// Adds the packed part's product to C, or puts it there.
     fn add(&mut self, depth: Range<usize>, accumulate: bool) {
-        let (rows, n, height) = (self.rows(), self.x.n(), self.kernel.rows);
+        let (rows, n, height) = (self.rows(), self.x.n, self.kernel.rows);
         let panels = n.div_ceil(PANEL);
         let widest = (self.kernel.panels)(height);
         for panel in (0..panels).step_by(widest) {
@@ -82,8 +119,8 @@ impl Gradient<'_> {
                     a: self.strips[row * DEPTH..].as_ptr(),
                     a_row: 1,
                     a_depth: height,
-                    b: self.x.panels()[(panel * self.x.k() + depth.start) * PANEL..].as_ptr(),
-                    b_panel: PANEL * self.x.k(),
+                    b: self.x.panels[(panel * self.x.depth + depth.start) * PANEL..].as_ptr(),
+                    b_panel: PANEL * self.x.depth,
                     depth: depth.len(),
                     from,
                     from_row,
@@ -100,26 +137,23 @@ impl Gradient<'_> {
 }
 
 /// Copies a few values: of the heights of tiles in moves of known length, as one of unknown length is a call.
-fn copy(to: &mut [f32], values: &[f32]) {
+fn copy(to: &mut [u32], values: &[u32]) {
     match values.len() {
         12 => to[..12].copy_from_slice(&values[..12]),
         6 => to[..6].copy_from_slice(&values[..6]),
+        4 => to[..4].copy_from_slice(&values[..4]),
         _ => to.copy_from_slice(values),
     }
 }
 
 /// The rows `depth` of all dY.
-fn rows_of<'a>(
-    segments: &'a [Segment<'a>],
-    n_out: usize,
-    depth: Range<usize>,
-) -> impl Iterator<Item = &'a [f32]> {
-    let ends = segments.iter().scan(0, |end, &(_, _, rows)| {
-        *end += rows;
+fn rows_of<'a>(dy: &'a [&'a [u32]], n_out: usize, depth: Range<usize>) -> impl Iterator<Item = &'a [u32]> {
+    let ends = dy.iter().scan(0, move |end, dy| {
+        *end += dy.len() / n_out;
         Some(*end)
     });
-    segments.iter().zip(ends).flat_map(move |(&(dy, _, rows), end)| {
-        let start = end - rows;
+    dy.iter().zip(ends).flat_map(move |(dy, end)| {
+        let start = end - dy.len() / n_out;
         let part = depth.start.clamp(start, end) - start..depth.end.clamp(start, end) - start;
         dy[part.start * n_out..part.end * n_out].chunks_exact(n_out)
     })

@@ -3,7 +3,13 @@
 /// An instruction set of this processor. The only way to have one is to ask the processor, so whoever holds it may use
 /// the instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Isa(Path);
+pub struct Isa {
+    path: Path,
+    /// Whether bf16 may be multiplied in pairs (AVX512-BF16).
+    bf16: bool,
+    /// Whether bytes may be multiplied in fours without saturation (AVX512-VNNI).
+    vnni: bool,
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Path {
@@ -19,7 +25,11 @@ pub(super) const PORTABLE_FMA: bool = cfg!(any(target_feature = "fma", target_ar
 
 impl Isa {
     /// What every processor of the target can do.
-    pub const PORTABLE: Self = Self(Path::Portable);
+    pub const PORTABLE: Self = Self::plain(Path::Portable);
+
+    const fn plain(path: Path) -> Self {
+        Self { path, bf16: false, vnni: false }
+    }
 
     /// The best one of this processor.
     #[must_use]
@@ -28,7 +38,8 @@ impl Isa {
         Self::avx512().or_else(Self::avx2).unwrap_or(Self::PORTABLE)
     }
 
-    /// AVX-512 (foundation, VL, DQ and BW: every such processor but the first), if the processor has it.
+    /// AVX-512 (foundation, VL, DQ and BW: every such processor but the first), if the processor has it, with what it has
+    /// for bf16 and for bytes.
     #[must_use]
     #[inline]
     pub fn avx512() -> Option<Self> {
@@ -38,7 +49,10 @@ impl Isa {
             && std::arch::is_x86_feature_detected!("avx512dq")
             && std::arch::is_x86_feature_detected!("avx512bw")
         {
-            return Self::avx2().map(|_| Self(Path::Avx512));
+            Self::avx2()?;
+            let bf16 = std::arch::is_x86_feature_detected!("avx512bf16");
+            let vnni = std::arch::is_x86_feature_detected!("avx512vnni");
+            return Some(Self { path: Path::Avx512, bf16, vnni });
         }
         None
     }
@@ -49,20 +63,44 @@ impl Isa {
     pub fn avx2() -> Option<Self> {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
-            return Some(Self(Path::Avx2));
+            return Some(Self::plain(Path::Avx2));
         }
         None
+    }
+
+    /// The same without instructions for bf16 and bytes.
+    #[must_use]
+    pub fn without_narrow(self) -> Self {
+        Self::plain(self.path)
     }
 
     /// Whether AVX2 and fused multiply-add are to be used.
     #[inline]
     pub(super) fn is_avx2(self) -> bool {
-        self.0 == Path::Avx2
+        self.path == Path::Avx2
     }
 
     /// Whether AVX-512 is to be used.
     #[inline]
     pub(super) fn is_avx512(self) -> bool {
-        self.0 == Path::Avx512
+        self.path == Path::Avx512
+    }
+
+    /// Whether AVX2 and fused multiply-add are there.
+    #[inline]
+    pub(super) fn has_avx2(self) -> bool {
+        self.path != Path::Portable
+    }
+
+    /// Whether bf16 are multiplied in pairs.
+    #[inline]
+    pub(super) fn has_bf16(self) -> bool {
+        self.bf16
+    }
+
+    /// Whether bytes are multiplied in fours.
+    #[inline]
+    pub(super) fn has_vnni(self) -> bool {
+        self.vnni
     }
 }

@@ -21,9 +21,10 @@ mod math;
 mod slices;
 mod softmax;
 mod tile;
+mod words;
 
-pub use gemm::gemm;
-pub use gemm_tn::gemm_tn;
+pub use gemm::{gemm, gemm_narrow};
+pub use gemm_tn::{gemm_tn, gemm_tn_bf16};
 pub use isa::Isa;
 
 use crate::kernels::AdamNumbers;
@@ -63,6 +64,7 @@ dispatch! {
     fn add_assign(y: &mut [f32], x: &[f32]) = slices;
     fn mul_assign(y: &mut [f32], x: &[f32]) = slices;
     fn scale(x: &mut [f32], by: f32) = slices;
+    fn scale_and_subtract(x: &mut [f32], by: f32, less: f32) = slices;
     fn add_column_sums(rows: &[f32], sums: &mut [f32]) = slices;
     fn sum_slice(x: &[f32]) -> f32 = slices;
     fn sum_squares(x: &[f32]) -> f64 = slices;
@@ -74,6 +76,7 @@ dispatch! {
     fn swish_slice(x: &mut [f32]) = gates;
     fn swish_backward_slice(x: &[f32], dy: &[f32], dx: &mut [f32]) = gates;
     fn log_sum_exp(x: &[f32]) -> f32 = softmax;
+    fn exp_row(x: &mut [f32]) -> [f32; 2] = softmax;
     fn softmax_row(x: &mut [f32]) = softmax;
     fn log_softmax_row(x: &mut [f32]) = softmax;
     fn lstm_cell_row(gates: &[f32], c_prev: &[f32], h: &mut [f32], c: &mut [f32], saved: &mut [f32]) = cells;
@@ -88,5 +91,10 @@ dispatch! {
     fn additive_scores_backward_row(
         q: &[f32], keys: &[f32], v: &[f32], dscores: &[f32], gradients: [&mut [f32]; 3],
     ) = additive;
+    fn bf16_words(row: &[f32], words: &mut [u32]) = words;
+    fn bf16_pair_words(first: &[f32], second: &[f32], words: &mut [u32]) = words;
+    fn int8_scale(row: &[f32]) -> f32 = words;
+    fn int8_words(row: &[f32], scale: f32, flip: u32, words: &mut [u32]) = words;
+    fn add_integers(sums: &[f32], row_scale: f32, scales: &[f32], column_sums: &[i32], c: &mut [f32]) = words;
     fn adam_update(param: &mut [f32], grad: &[f32], m: &mut [f32], v: &mut [f32], numbers: &AdamNumbers) = slices;
 }

@@ -53,13 +53,25 @@ pub(super) fn softmax_row<const FMA: bool>(x: &mut [f32]) {
         // −∞ becomes 0; NaN, if that is what the row holds, stays.
         return x.iter_mut().filter(|x| **x == f32::NEG_INFINITY).for_each(|x| *x = 0.0);
     }
-    for x in x.iter_mut() {
-        *x = math::exp::<FMA>(*x - max);
-    }
-    let sum = super::slices::sum_slice::<FMA>(x);
+    let sum = exp_below::<FMA>(x, max);
     for x in x {
         *x /= sum;
     }
+}
+
+#[inline(always)]
+pub(super) fn exp_row<const FMA: bool>(x: &mut [f32]) -> [f32; 2] {
+    let max = largest(x);
+    [max, exp_below::<FMA>(x, max)]
+}
+
+/// `x = e^(x − max)`, and the sum.
+#[inline(always)]
+fn exp_below<const FMA: bool>(x: &mut [f32], max: f32) -> f32 {
+    for x in x.iter_mut() {
+        *x = math::exp::<FMA>(*x - max);
+    }
+    super::slices::sum_slice::<FMA>(x)
 }
 
 #[inline(always)]

@@ -1,20 +1,34 @@
 //! Tiles with AVX2: a line of a panel is two registers.
 
-use super::Tile;
+use super::{Form, Kernel, Tile};
 use crate::kernels::PANEL;
 use std::arch::x86_64::{
-    __m256, _MM_HINT_T0, _mm_prefetch, _mm256_add_ps, _mm256_broadcast_ss, _mm256_fmadd_ps, _mm256_loadu_ps,
-    _mm256_setzero_ps, _mm256_storeu_ps,
+    __m256, __m256i, _MM_HINT_T0, _mm_prefetch, _mm256_add_epi32, _mm256_add_ps, _mm256_and_si256,
+    _mm256_castps_si256, _mm256_castsi256_ps, _mm256_fmadd_ps, _mm256_loadu_ps, _mm256_loadu_si256,
+    _mm256_madd_epi16, _mm256_set1_epi32, _mm256_setzero_ps, _mm256_slli_epi16, _mm256_slli_epi32,
+    _mm256_srai_epi16, _mm256_srli_epi16, _mm256_storeu_ps,
 };
 
+/// The kernel for a form of word.
+pub(super) fn kernel(form: Form) -> Kernel {
+    match form {
+        Form::F32 => Kernel { run: f32::tile, rows: ROWS, panels },
+        Form::Bf16 => Kernel { run: bf16::tile, rows: NARROW_ROWS, panels: |_| 1 },
+        Form::Int8 => Kernel { run: int8::tile, rows: NARROW_ROWS, panels: |_| 1 },
+    }
+}
+
 /// Most rows in a tile: 6 rows of 16 columns fill 12 of the 16 registers.
-pub(super) const ROWS: usize = 6;
+const ROWS: usize = 6;
+
+/// Most rows in a tile of words that are taken apart first, which needs registers too.
+const NARROW_ROWS: usize = 4;
 
 /// How far ahead B is asked for: a page, as the processor's own reading ahead stops at its end.
 const AHEAD: usize = 1024;
 
 /// See [`Kernel::panels`](super::Kernel::panels).
-pub(super) fn panels(rows: usize) -> usize {
+fn panels(rows: usize) -> usize {
     match rows {
         1 => 4,
         2 => 2,
@@ -22,68 +36,144 @@ pub(super) fn panels(rows: usize) -> usize {
     }
 }
 
-/// # Safety
-/// As [`Kernel::run`](super::Kernel::run) says.
-#[target_feature(enable = "avx2,fma")]
-pub(super) unsafe fn tile(t: &Tile) {
-    // SAFETY: handed on to the caller.
-    unsafe {
-        match (t.rows, t.panels) {
-            (1, 4) => strip::<1, 4>(t),
-            (1, 3) => strip::<1, 3>(t),
-            (1, 2) => strip::<1, 2>(t),
-            (1, _) => strip::<1, 1>(t),
-            (2, 2) => strip::<2, 2>(t),
-            (2, _) => strip::<2, 1>(t),
-            (3, _) => strip::<3, 1>(t),
-            (4, _) => strip::<4, 1>(t),
-            (5, _) => strip::<5, 1>(t),
-            _ => strip::<6, 1>(t),
+/// The function for a number of rows and panels, written out for those that are given.
+macro_rules! strips {
+    ($t:ident: $($rows:literal => [$($panels:literal)*])*) => {
+        match ($t.rows, $t.panels) {
+            $($(($rows, $panels) => strip::<$rows, $panels>($t),)*)*
+            (rows, panels) => unreachable!("a tile of {rows} rows and {panels} panels"),
         }
-    }
+    };
 }
 
-/// A tile of R rows and P panels, by the two ways that A is laid out.
-#[inline]
-#[target_feature(enable = "avx2,fma")]
-unsafe fn strip<const R: usize, const P: usize>(t: &Tile) {
-    // SAFETY: handed on to the caller.
-    unsafe { if t.a_row == 1 { sums::<R, P>(t, 1, ROWS) } else { sums::<R, P>(t, t.a_row, 1) } }
-}
+/// The loops for one form of word: its tiles; how words are taken apart; how the parts of A and of B enter a sum, and how
+/// the sum is added to what it starts from.
+macro_rules! form {
+    (
+        $form:ident, $rows:expr, [$($tiles:tt)*], $apart_a:ident, $apart_b:ident,
+        |$sum:ident, $a:ident, $b:ident| $step:expr, $add:ident
+    ) => {
+        mod $form {
+            #[allow(clippy::wildcard_imports, reason = "the file's own names")]
+            use super::*;
 
-#[inline]
-#[target_feature(enable = "avx2,fma")]
-unsafe fn sums<const R: usize, const P: usize>(t: &Tile, a_row: usize, a_depth: usize) {
-    // SAFETY: all within the tile, as the caller promises.
-    unsafe {
-        // C is needed only at the end: by then it has come from memory.
-        for r in 0..R {
-            _mm_prefetch::<_MM_HINT_T0>(t.c.add(r * t.c_row).cast());
-            _mm_prefetch::<_MM_HINT_T0>(t.c.add(r * t.c_row + P * PANEL - 1).cast());
-        }
-        let mut sums = [[[_mm256_setzero_ps(); 2]; P]; R];
-        let (mut a, mut b) = (t.a, t.b);
-        for _ in 0..t.depth {
-            _mm_prefetch::<_MM_HINT_T0>(b.wrapping_add(AHEAD).cast());
-            for p in 0..P {
-                let b = b.add(p * t.b_panel);
-                let line: [__m256; 2] = [_mm256_loadu_ps(b), _mm256_loadu_ps(b.add(8))];
-                for (r, sums) in sums.iter_mut().enumerate() {
-                    let a = _mm256_broadcast_ss(&*a.add(r * a_row));
-                    sums[p][0] = _mm256_fmadd_ps(a, line[0], sums[p][0]);
-                    sums[p][1] = _mm256_fmadd_ps(a, line[1], sums[p][1]);
+            /// # Safety
+            /// As [`Kernel::run`](crate::kernels::cpu::tile::Kernel::run) says.
+            #[target_feature(enable = "avx2,fma")]
+            pub(super) unsafe fn tile(t: &Tile) {
+                // SAFETY: handed on to the caller.
+                unsafe { strips! { t: $($tiles)* } }
+            }
+
+            /// A tile of R rows and P panels, by the two ways that A is laid out.
+            #[inline]
+            #[target_feature(enable = "avx2,fma")]
+            unsafe fn strip<const R: usize, const P: usize>(t: &Tile) {
+                // SAFETY: handed on to the caller.
+                unsafe { if t.a_row == 1 { sums::<R, P>(t, 1, $rows) } else { sums::<R, P>(t, t.a_row, 1) } }
+            }
+
+            #[inline]
+            #[target_feature(enable = "avx2,fma")]
+            unsafe fn sums<const R: usize, const P: usize>(t: &Tile, a_row: usize, a_depth: usize) {
+                // SAFETY: all within the tile, as the caller promises.
+                unsafe {
+                    // C is needed only at the end: by then it has come from memory.
+                    for r in 0..R {
+                        _mm_prefetch::<_MM_HINT_T0>(t.c.add(r * t.c_row).cast());
+                        _mm_prefetch::<_MM_HINT_T0>(t.c.add(r * t.c_row + P * PANEL - 1).cast());
+                    }
+                    let mut sums = [[[_mm256_setzero_ps(); 2]; P]; R];
+                    let (mut a, mut b) = (t.a, t.b);
+                    for _ in 0..t.depth {
+                        _mm_prefetch::<_MM_HINT_T0>(b.wrapping_add(AHEAD).cast());
+                        for p in 0..P {
+                            let b = b.add(p * t.b_panel);
+                            let halves = [_mm256_loadu_si256(b.cast()), _mm256_loadu_si256(b.add(8).cast())];
+                            let line = [$apart_b(halves[0]), $apart_b(halves[1])];
+                            for (r, sums) in sums.iter_mut().enumerate() {
+                                let $a = $apart_a(_mm256_set1_epi32((*a.add(r * a_row)).cast_signed()));
+                                for ($sum, $b) in sums[p].iter_mut().zip(line) {
+                                    *$sum = $step;
+                                }
+                            }
+                        }
+                        a = a.add(a_depth);
+                        b = b.add(PANEL);
+                    }
+                    for (r, sums) in sums.iter().enumerate() {
+                        for (p, sums) in sums.iter().enumerate() {
+                            let c = t.c.add(r * t.c_row + p * PANEL);
+                            let from = t.from.add(r * t.from_row + p * PANEL);
+                            _mm256_storeu_ps(c, $add(_mm256_loadu_ps(from), sums[0]));
+                            _mm256_storeu_ps(c.add(8), $add(_mm256_loadu_ps(from.add(8)), sums[1]));
+                        }
+                    }
                 }
             }
-            a = a.add(a_depth);
-            b = b.add(PANEL);
         }
-        for (r, sums) in sums.iter().enumerate() {
-            for (p, sums) in sums.iter().enumerate() {
-                let c = t.c.add(r * t.c_row + p * PANEL);
-                let from = t.from.add(r * t.from_row + p * PANEL);
-                _mm256_storeu_ps(c, _mm256_add_ps(_mm256_loadu_ps(from), sums[0]));
-                _mm256_storeu_ps(c.add(8), _mm256_add_ps(_mm256_loadu_ps(from.add(8)), sums[1]));
-            }
-        }
-    }
+    };
+}
+
+form!(
+    f32, ROWS, [1 => [1 2 3 4] 2 => [1 2] 3 => [1] 4 => [1] 5 => [1] 6 => [1]], float, float,
+    |sum, a, b| _mm256_fmadd_ps(a, b, *sum), add_floats
+);
+form!(
+    bf16, NARROW_ROWS, [1 => [1] 2 => [1] 3 => [1] 4 => [1]], floats, floats,
+    |sum, a, b| _mm256_fmadd_ps(a[0], b[0], _mm256_fmadd_ps(a[1], b[1], *sum)), add_floats
+);
+// The sums are integers, whose bits pass through the registers and places of floats. The bytes are widened before they are
+// multiplied: the instruction that multiplies bytes would saturate.
+form!(
+    int8, NARROW_ROWS, [1 => [1] 2 => [1] 3 => [1] 4 => [1]], unsigned_bytes, signed_bytes,
+    |sum, a, b| add_products(*sum, a, b), add_integers
+);
+
+/// A word that is one f32.
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+fn float(words: __m256i) -> __m256 {
+    _mm256_castsi256_ps(words)
+}
+
+/// The two bf16 of each word as f32: the low ones and the high ones.
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+fn floats(words: __m256i) -> [__m256; 2] {
+    let high = _mm256_and_si256(words, _mm256_set1_epi32(-0x1_0000));
+    [_mm256_castsi256_ps(_mm256_slli_epi32::<16>(words)), _mm256_castsi256_ps(high)]
+}
+
+/// The bytes of each word as 16-bit numbers: the even ones and the odd ones.
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+fn unsigned_bytes(words: __m256i) -> [__m256i; 2] {
+    [_mm256_and_si256(words, _mm256_set1_epi32(0x00FF_00FF)), _mm256_srli_epi16::<8>(words)]
+}
+
+/// As `unsigned_bytes`, with their signs.
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+fn signed_bytes(words: __m256i) -> [__m256i; 2] {
+    [_mm256_srai_epi16::<8>(_mm256_slli_epi16::<8>(words)), _mm256_srai_epi16::<8>(words)]
+}
+
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+fn add_products(sum: __m256, a: [__m256i; 2], b: [__m256i; 2]) -> __m256 {
+    let products = _mm256_add_epi32(_mm256_madd_epi16(a[0], b[0]), _mm256_madd_epi16(a[1], b[1]));
+    _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(sum), products))
+}
+
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+fn add_floats(a: __m256, b: __m256) -> __m256 {
+    _mm256_add_ps(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+fn add_integers(a: __m256, b: __m256) -> __m256 {
+    _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(a), _mm256_castps_si256(b)))
 }

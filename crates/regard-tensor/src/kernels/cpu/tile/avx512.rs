@@ -1,20 +1,32 @@
 //! Tiles with AVX-512: a line of a panel is one register.
 
-use super::Tile;
+use super::{Form, Kernel, Tile};
 use crate::kernels::PANEL;
 use std::arch::x86_64::{
-    _MM_HINT_T0, _mm_prefetch, _mm512_add_ps, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_set1_ps,
-    _mm512_setzero_ps, _mm512_storeu_ps,
+    __m512, __m512bh, __m512i, _MM_HINT_T0, _mm_prefetch, _mm512_add_epi32, _mm512_add_ps,
+    _mm512_castps_si512, _mm512_castsi512_ps, _mm512_dpbf16_ps, _mm512_dpbusd_epi32, _mm512_fmadd_ps,
+    _mm512_loadu_ps, _mm512_loadu_si512, _mm512_set1_epi32, _mm512_setzero_ps, _mm512_setzero_si512,
+    _mm512_storeu_ps,
 };
 
+/// The kernel for a form of word.
+pub(super) fn kernel(form: Form) -> Kernel {
+    let run: unsafe fn(&Tile) = match form {
+        Form::F32 => f32::tile,
+        Form::Bf16 => bf16::tile,
+        Form::Int8 => int8::tile,
+    };
+    Kernel { run, rows: ROWS, panels }
+}
+
 /// Most rows in a tile: 12 rows of two panels fill 24 of the 32 registers.
-pub(super) const ROWS: usize = 12;
+const ROWS: usize = 12;
 
 /// How far ahead B is asked for: a page, as the processor's own reading ahead stops at its end.
 const AHEAD: usize = 1024;
 
 /// See [`Kernel::panels`](super::Kernel::panels).
-pub(super) fn panels(rows: usize) -> usize {
+fn panels(rows: usize) -> usize {
     match rows {
         1 => 8,
         2 | 3 => 4,
@@ -32,71 +44,113 @@ macro_rules! strips {
     };
 }
 
-/// # Safety
-/// As [`Kernel::run`](super::Kernel::run) says.
-#[target_feature(enable = "avx512f")]
-pub(super) unsafe fn tile(t: &Tile) {
-    // SAFETY: handed on to the caller.
-    unsafe {
-        strips! { t:
-            1 => [1 2 3 4 5 6 7 8]
-            2 => [1 2 3 4]
-            3 => [1 2 3 4]
-            4 => [1 2]
-            5 => [1 2]
-            6 => [1 2]
-            7 => [1 2]
-            8 => [1 2]
-            9 => [1 2]
-            10 => [1 2]
-            11 => [1 2]
-            12 => [1 2]
-        }
-    }
-}
+/// The loops for one form of word: how a word of A and a line of B enter a sum, and how the sum is added to what it starts
+/// from.
+macro_rules! form {
+    ($form:ident, $features:literal, |$sum:ident, $a:ident, $b:ident| $step:expr, |$from:ident, $end:ident| $add:expr) => {
+        mod $form {
+            #[allow(clippy::wildcard_imports, reason = "the file's own names")]
+            use super::*;
 
-/// A tile of R rows and P panels, by the two ways that A is laid out.
-#[inline]
-#[target_feature(enable = "avx512f")]
-unsafe fn strip<const R: usize, const P: usize>(t: &Tile) {
-    // SAFETY: handed on to the caller.
-    unsafe { if t.a_row == 1 { sums::<R, P>(t, 1, ROWS) } else { sums::<R, P>(t, t.a_row, 1) } }
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-unsafe fn sums<const R: usize, const P: usize>(t: &Tile, a_row: usize, a_depth: usize) {
-    // SAFETY: all within the tile, as the caller promises.
-    unsafe {
-        // C is needed only at the end: by then it has come from memory.
-        for r in 0..R {
-            for p in 0..P {
-                _mm_prefetch::<_MM_HINT_T0>(t.c.add(r * t.c_row + p * PANEL).cast());
-            }
-        }
-        let mut sums = [[_mm512_setzero_ps(); P]; R];
-        let mut line = [_mm512_setzero_ps(); P];
-        let (mut a, mut b) = (t.a, t.b);
-        for _ in 0..t.depth {
-            for (p, line) in line.iter_mut().enumerate() {
-                let b = b.add(p * t.b_panel);
-                _mm_prefetch::<_MM_HINT_T0>(b.wrapping_add(AHEAD).cast());
-                *line = _mm512_loadu_ps(b);
-            }
-            for (r, sums) in sums.iter_mut().enumerate() {
-                let a = _mm512_set1_ps(*a.add(r * a_row));
-                for (sum, b) in sums.iter_mut().zip(line) {
-                    *sum = _mm512_fmadd_ps(a, b, *sum);
+            /// # Safety
+            /// As [`Kernel::run`](crate::kernels::cpu::tile::Kernel::run) says.
+            #[target_feature(enable = $features)]
+            pub(super) unsafe fn tile(t: &Tile) {
+                // SAFETY: handed on to the caller.
+                unsafe {
+                    strips! { t:
+                        1 => [1 2 3 4 5 6 7 8]
+                        2 => [1 2 3 4]
+                        3 => [1 2 3 4]
+                        4 => [1 2]
+                        5 => [1 2]
+                        6 => [1 2]
+                        7 => [1 2]
+                        8 => [1 2]
+                        9 => [1 2]
+                        10 => [1 2]
+                        11 => [1 2]
+                        12 => [1 2]
+                    }
                 }
             }
-            a = a.add(a_depth);
-            b = b.add(PANEL);
-        }
-        for (r, sums) in sums.iter().enumerate() {
-            for (p, sum) in sums.iter().enumerate() {
-                let from = _mm512_loadu_ps(t.from.add(r * t.from_row + p * PANEL));
-                _mm512_storeu_ps(t.c.add(r * t.c_row + p * PANEL), _mm512_add_ps(from, *sum));
+
+            /// A tile of R rows and P panels, by the two ways that A is laid out.
+            #[inline]
+            #[target_feature(enable = $features)]
+            unsafe fn strip<const R: usize, const P: usize>(t: &Tile) {
+                // SAFETY: handed on to the caller.
+                unsafe { if t.a_row == 1 { sums::<R, P>(t, 1, ROWS) } else { sums::<R, P>(t, t.a_row, 1) } }
+            }
+
+            #[inline]
+            #[target_feature(enable = $features)]
+            unsafe fn sums<const R: usize, const P: usize>(t: &Tile, a_row: usize, a_depth: usize) {
+                // SAFETY: all within the tile, as the caller promises.
+                unsafe {
+                    // C is needed only at the end: by then it has come from memory.
+                    for r in 0..R {
+                        for p in 0..P {
+                            _mm_prefetch::<_MM_HINT_T0>(t.c.add(r * t.c_row + p * PANEL).cast());
+                        }
+                    }
+                    let mut sums = [[_mm512_setzero_ps(); P]; R];
+                    let mut line = [_mm512_setzero_si512(); P];
+                    let (mut a, mut b) = (t.a, t.b);
+                    for _ in 0..t.depth {
+                        for (p, line) in line.iter_mut().enumerate() {
+                            let b = b.add(p * t.b_panel);
+                            _mm_prefetch::<_MM_HINT_T0>(b.wrapping_add(AHEAD).cast());
+                            *line = _mm512_loadu_si512(b.cast());
+                        }
+                        for (r, sums) in sums.iter_mut().enumerate() {
+                            let $a = _mm512_set1_epi32((*a.add(r * a_row)).cast_signed());
+                            for ($sum, $b) in sums.iter_mut().zip(line) {
+                                *$sum = $step;
+                            }
+                        }
+                        a = a.add(a_depth);
+                        b = b.add(PANEL);
+                    }
+                    for (r, sums) in sums.iter().enumerate() {
+                        for (p, &$end) in sums.iter().enumerate() {
+                            let $from = _mm512_loadu_ps(t.from.add(r * t.from_row + p * PANEL));
+                            _mm512_storeu_ps(t.c.add(r * t.c_row + p * PANEL), $add);
+                        }
+                    }
+                }
             }
         }
-    }
+    };
+}
+
+form!(
+    f32,
+    "avx512f",
+    |sum, a, b| _mm512_fmadd_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), *sum),
+    |from, sum| _mm512_add_ps(from, sum)
+);
+form!(bf16, "avx512f,avx512bf16", |sum, a, b| _mm512_dpbf16_ps(*sum, bf16s(a), bf16s(b)), |from, sum| {
+    _mm512_add_ps(from, sum)
+});
+// The sums are integers, whose bits pass through the registers and places of floats.
+form!(
+    int8,
+    "avx512f,avx512vnni",
+    |sum, a, b| _mm512_castsi512_ps(_mm512_dpbusd_epi32(_mm512_castps_si512(*sum), a, b)),
+    |from, sum| add_integers(from, sum)
+);
+
+/// The words of a register as pairs of bf16.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bf16")]
+fn bf16s(words: __m512i) -> __m512bh {
+    // SAFETY: both are 64 bytes of which every pattern is valid.
+    unsafe { std::mem::transmute::<__m512i, __m512bh>(words) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn add_integers(a: __m512, b: __m512) -> __m512 {
+    _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(a), _mm512_castps_si512(b)))
 }

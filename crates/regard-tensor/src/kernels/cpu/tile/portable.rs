@@ -1,0 +1,75 @@
+//! Tiles in plain Rust.
+
+use super::{Form, Kernel, Tile};
+use crate::kernels::PANEL;
+use crate::kernels::cpu::{isa, math};
+
+/// Most rows in a tile.
+const ROWS: usize = 6;
+
+pub(super) fn kernel(form: Form) -> Kernel {
+    let run: unsafe fn(&Tile) = match form {
+        Form::F32 => f32s,
+        Form::Bf16 => bf16s,
+        Form::Int8 => int8s,
+    };
+    Kernel { run, rows: ROWS, panels: |_| 1 }
+}
+
+/// # Safety
+/// As [`Kernel::run`] says.
+unsafe fn f32s(t: &Tile) {
+    // SAFETY: handed on to the caller.
+    unsafe { tile(t, |sum, a, b| multiply_add(f32::from_bits(a), f32::from_bits(b), sum), |a, b| a + b) }
+}
+
+/// # Safety
+/// As [`Kernel::run`] says.
+unsafe fn bf16s(t: &Tile) {
+    let [low, high] =
+        [|word: u32| f32::from_bits(word << 16), |word: u32| f32::from_bits(word & 0xFFFF_0000)];
+    let step = |sum, a, b| multiply_add(low(a), low(b), multiply_add(high(a), high(b), sum));
+    // SAFETY: handed on to the caller.
+    unsafe { tile(t, step, |a, b| a + b) }
+}
+
+/// # Safety
+/// As [`Kernel::run`] says.
+unsafe fn int8s(t: &Tile) {
+    let integers = |a: f32, b: i32| f32::from_bits(a.to_bits().wrapping_add_signed(b));
+    let step = |sum, a: u32, b: u32| {
+        let products = a.to_le_bytes().into_iter().zip(b.to_le_bytes());
+        let products = products.map(|(a, b)| i32::from(a) * i32::from(b.cast_signed()));
+        integers(sum, products.sum())
+    };
+    // SAFETY: handed on to the caller.
+    unsafe { tile(t, step, |a, b| integers(a, b.to_bits().cast_signed())) }
+}
+
+fn multiply_add(a: f32, b: f32, c: f32) -> f32 {
+    math::fma::<{ isa::PORTABLE_FMA }>(a, b, c)
+}
+
+/// The tile with `step` for a word of A and of B, and `add` for what a sum starts from.
+///
+/// # Safety
+/// As [`Kernel::run`] says.
+#[inline]
+unsafe fn tile(t: &Tile, step: impl Fn(f32, u32, u32) -> f32, add: impl Fn(f32, f32) -> f32) {
+    for (row, panel) in (0..t.rows).flat_map(|row| (0..t.panels).map(move |panel| (row, panel))) {
+        // SAFETY: within the tile, as the caller promises.
+        unsafe {
+            let (a, b) = (t.a.add(row * t.a_row), t.b.add(panel * t.b_panel).cast::<[u32; PANEL]>());
+            let mut sums = [0.0; PANEL];
+            for k in 0..t.depth {
+                let (a, line) = (*a.add(k * t.a_depth), &*b.add(k));
+                for (sum, &b) in sums.iter_mut().zip(line) {
+                    *sum = step(*sum, a, b);
+                }
+            }
+            let from = &*t.from.add(row * t.from_row + panel * PANEL).cast::<[f32; PANEL]>();
+            let c = std::array::from_fn(|lane| add(from[lane], sums[lane]));
+            *t.c.add(row * t.c_row + panel * PANEL).cast::<[f32; PANEL]>() = c;
+        }
+    }
+}

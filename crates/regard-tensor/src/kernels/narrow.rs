@@ -1,0 +1,145 @@
+//! The right-hand side of a product in fewer bits than f32.
+
+use super::{Kernels, Packed};
+use crate::pool;
+use crate::threads::{SMALL_WORK, Threads};
+
+/// What a [`Narrow`] matrix is made of.
+#[derive(Debug)]
+pub(crate) enum NarrowForm {
+    /// The upper 16 bits of f32, rounded; both sides of the product are, and the sums are f32.
+    Bf16,
+    /// Integers of 8 bits: column j is `scales[j]` times its bytes, whose sum is `sums[j]`.
+    Int8 { scales: Vec<f32>, sums: Vec<i32> },
+}
+
+/// A matrix B\[k,n\] in panels of words of 32 bits, see [`Packed`]: each holds the numbers of 2 (bf16) or 4 (int8)
+/// neighbouring depths.
+///
+/// An 8-bit column has one scale, chosen so that its largest number is ±127. The rows of A get a scale each when they are
+/// multiplied, in the same way, so that a row's result does not depend on other rows.
+#[derive(Debug)]
+pub struct Narrow {
+    words: Packed<u32>,
+    form: NarrowForm,
+    k: usize,
+}
+
+impl Narrow {
+    /// `w` \[n,k\], row-major, in bf16, for products A·Wᵀ.
+    pub(crate) fn bf16_from_transposed<T: Kernels>(threads: &Threads, w: &[T], n: usize, k: usize) -> Self {
+        let depth = k.div_ceil(2);
+        let words = bf16_rows(threads, w, k, n, depth);
+        let packed = Packed::from_transposed(threads, &words, n, depth);
+        pool::give(words);
+        Self { words: packed, form: NarrowForm::Bf16, k }
+    }
+
+    /// `b` \[k,n\], row-major, in bf16, for products A·B.
+    pub(crate) fn bf16_from_rows<T: Kernels>(threads: &Threads, b: &[T], k: usize, n: usize) -> Self {
+        let words = bf16_pairs(threads, &[b], n);
+        let packed = Packed::from_rows(threads, &words, k.div_ceil(2), n);
+        pool::give(words);
+        Self { words: packed, form: NarrowForm::Bf16, k }
+    }
+
+    /// `w` \[n,k\], row-major, in 8 bits, for products A·Wᵀ.
+    pub(crate) fn int8_from_transposed<T: Kernels>(threads: &Threads, w: &[T], n: usize, k: usize) -> Self {
+        let depth = k.div_ceil(4);
+        let (words, scales) = int8_rows(threads, w, k, n, (depth, 0));
+        let bytes = |row: usize| words[row * depth..][..depth].iter().flat_map(|word| word.to_le_bytes());
+        let sums = (0..n).map(|row| bytes(row).map(|byte| i32::from(byte.cast_signed())).sum()).collect();
+        let packed = Packed::from_transposed(threads, &words, n, depth);
+        pool::give(words);
+        Self { words: packed, form: NarrowForm::Int8 { scales, sums }, k }
+    }
+
+    /// The depth of the product: rows of B.
+    #[must_use]
+    pub fn k(&self) -> usize {
+        self.k
+    }
+
+    /// Columns of B and of the result.
+    #[must_use]
+    pub fn n(&self) -> usize {
+        self.words.n()
+    }
+
+    pub(crate) fn words(&self) -> &Packed<u32> {
+        &self.words
+    }
+
+    pub(crate) fn form(&self) -> &NarrowForm {
+        &self.form
+    }
+
+    /// The number at a depth and column, as the product sees it, without its column's scale.
+    pub(crate) fn number(&self, depth: usize, column: usize) -> f32 {
+        let each = if matches!(self.form, NarrowForm::Bf16) { 2 } else { 4 };
+        let panel = &self.words.panels()[column / super::PANEL * super::PANEL * self.words.k()..];
+        let word = panel[depth / each * super::PANEL + column % super::PANEL];
+        match self.form {
+            NarrowForm::Bf16 => f32::from_bits(word >> (16 * (depth % 2)) << 16),
+            NarrowForm::Int8 { .. } => f32::from(word.to_le_bytes()[depth % 4].cast_signed()),
+        }
+    }
+}
+
+/// Rows `[rows, k]` in bf16, two numbers a word. Each becomes a line of `width` words, of which the last may be free.
+pub(crate) fn bf16_rows<T: Kernels>(
+    threads: &Threads,
+    x: &[T],
+    k: usize,
+    rows: usize,
+    width: usize,
+) -> Vec<u32> {
+    let mut words = pool::take(rows * width);
+    for_lines(threads, &mut words, width, |row, line| {
+        T::bf16_words(&x[row * k..][..k], &mut line[..k.div_ceil(2)]);
+    });
+    words
+}
+
+/// The rows of all blocks in bf16, each word two numbers of one column: of rows 0 and 1, 2 and 3, …
+pub(crate) fn bf16_pairs<T: Kernels>(threads: &Threads, blocks: &[&[T]], n: usize) -> Vec<u32> {
+    let rows: Vec<&[T]> = blocks.iter().flat_map(|block| block.chunks_exact(n.max(1))).collect();
+    let mut words = pool::take(rows.len().div_ceil(2) * n);
+    let zeros = vec![T::ZERO; n];
+    for_lines(threads, &mut words, n, |pair, line| {
+        T::bf16_pair_words(rows[2 * pair], rows.get(2 * pair + 1).unwrap_or(&zeros.as_slice()), line);
+    });
+    words
+}
+
+/// Rows `[rows, k]` in 8 bits, four numbers a word, with the bits of `flip` turned over in each; and the rows' scales. Each
+/// becomes a line of `width` words, of which the last may be free.
+pub(crate) fn int8_rows<T: Kernels>(
+    threads: &Threads,
+    x: &[T],
+    k: usize,
+    rows: usize,
+    (width, flip): (usize, u32),
+) -> (Vec<u32>, Vec<f32>) {
+    let (mut words, mut scales) = (pool::take(rows * width), pool::take(rows));
+    let each = SMALL_WORK.div_ceil(k.max(1));
+    threads.chunks_mut(&mut scales, each, |part, scales| {
+        for (row, scale) in scales.iter_mut().enumerate() {
+            *scale = T::int8_scale(&x[(part * each + row) * k..][..k]);
+        }
+    });
+    for_lines(threads, &mut words, width, |row, line| {
+        T::int8_words(&x[row * k..][..k], scales[row], flip, &mut line[..k.div_ceil(4)]);
+    });
+    (words, scales)
+}
+
+/// Calls `fill(row, line)` for the lines of `width` words, in tasks that are worth one.
+fn for_lines(threads: &Threads, words: &mut [u32], width: usize, fill: impl Fn(usize, &mut [u32]) + Sync) {
+    let each = SMALL_WORK.div_ceil(width.max(1));
+    threads.chunks_mut(words, each * width, |part, lines| {
+        for (row, line) in lines.chunks_exact_mut(width).enumerate() {
+            fill(part * each + row, line);
+        }
+    });
+}

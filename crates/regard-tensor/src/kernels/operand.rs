@@ -1,0 +1,61 @@
+//! The right-hand side of a product, in the precision that the product is computed in.
+
+use super::{Narrow, Packed};
+use crate::element::Element;
+use crate::{Precision, Threads};
+
+/// A matrix B\[k,n\], packed.
+#[derive(Debug)]
+pub enum Operand<T: Element> {
+    /// As it is.
+    Exact(Packed<T>),
+    /// In fewer bits.
+    Narrow(Narrow),
+}
+
+impl<T: Element> Operand<T> {
+    /// Packs `w` \[n,k\], row-major, for products A·Wᵀ.
+    ///
+    /// # Panics
+    /// If `w` does not have n·k elements.
+    #[must_use]
+    pub fn from_transposed(threads: &Threads, precision: Precision, w: &[T], n: usize, k: usize) -> Self {
+        match precision {
+            Precision::F32 => Self::Exact(Packed::from_transposed(threads, w, n, k)),
+            Precision::Bf16 => Self::Narrow(Narrow::bf16_from_transposed(threads, w, n, k)),
+            Precision::Int8 => Self::Narrow(Narrow::int8_from_transposed(threads, w, n, k)),
+        }
+    }
+
+    /// Packs `b` \[k,n\], row-major, for products A·B. There is no such matrix in 8 bits, which have a scale for each
+    /// column: it stays as it is.
+    ///
+    /// # Panics
+    /// If `b` does not have k·n elements.
+    #[must_use]
+    pub fn from_rows(threads: &Threads, precision: Precision, b: &[T], k: usize, n: usize) -> Self {
+        match precision {
+            Precision::F32 | Precision::Int8 => Self::Exact(Packed::from_rows(threads, b, k, n)),
+            Precision::Bf16 => Self::Narrow(Narrow::bf16_from_rows(threads, b, k, n)),
+        }
+    }
+
+    /// `C = A·B` for `A [m, k]` and `C [m, n]`, dense; plus C if `accumulate`, plus `bias [n]` on each row.
+    ///
+    /// # Panics
+    /// If the sizes do not fit.
+    pub fn multiply(
+        &self,
+        threads: &Threads,
+        a: &[T],
+        m: usize,
+        c: &mut [T],
+        accumulate: bool,
+        bias: Option<&[T]>,
+    ) {
+        match self {
+            Self::Exact(b) => T::gemm(threads, a, m, b, c, accumulate, bias),
+            Self::Narrow(b) => T::gemm_narrow(threads, a, m, b, c, accumulate, bias),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Losses and gradients in bf16 beside those in f32.
+
+use regard_tensor::ops::{self, Targets};
+use regard_tensor::{Element, Precision, Result, Tape, Tensor, Threads, random};
+
+const TOKENS: usize = 37;
+const WIDTH: usize = 29;
+const VOCABULARY: usize = 101;
+
+fn values<T: Element>(rows: usize, columns: usize, key: u64) -> Tensor<T> {
+    Tensor::build([rows, columns], |values| {
+        for (index, value) in values.iter_mut().enumerate() {
+            *value = T::from_f64(random::unit(key, index as u64) * 2.0 - 1.0);
+        }
+    })
+}
+
+/// Loss and gradients of two maps and a cross-entropy.
+fn run<T: Element>(precision: Precision, threads: usize) -> Result<Vec<Tensor<T>>> {
+    let tape = Tape::new(&Threads::new(threads)).with_precision(precision);
+    let x = tape.leaf(values(TOKENS, WIDTH, 1));
+    let (inner, output) = (tape.leaf(values(WIDTH, WIDTH, 2)), tape.leaf(values(VOCABULARY, WIDTH, 3)));
+    let hidden = ops::tanh(&tape, &ops::linear(&tape, &x, &inner, None)?)?;
+    let ids: Vec<u32> = (0..TOKENS as u32).map(|token| token * 7 % VOCABULARY as u32).collect();
+    let targets =
+        Targets { ids: &ids, counts: &[true; TOKENS], label_smoothing: 0.1, factor: 1.0 / TOKENS as f64 };
+    let loss = ops::linear_cross_entropy(&tape, &hidden, &output, None, targets)?.loss;
+    let mut results = vec![loss.value().clone()];
+    let gradients = tape.backward(&loss)?;
+    results.extend([&x, &inner, &output].map(|var| gradients.get(var).expect("it has one").clone()));
+    Ok(results)
+}
+
+/// ‖a − b‖ / ‖b‖.
+fn distance<T: Element, U: Element>(a: &Tensor<T>, b: &Tensor<U>) -> f64 {
+    let pairs = || a.values().iter().zip(b.values()).map(|(a, b)| (a.to_f64(), b.to_f64()));
+    (pairs().map(|(a, b)| (a - b).powi(2)).sum::<f64>() / pairs().map(|(_, b)| b * b).sum::<f64>()).sqrt()
+}
+
+#[test]
+fn bf16_is_near_f32_and_its_plain_twin() {
+    let exact = run::<f32>(Precision::F32, 1).unwrap();
+    let (rounded, plain) = (run::<f32>(Precision::Bf16, 1).unwrap(), run::<f64>(Precision::Bf16, 1).unwrap());
+    for (index, ((rounded, plain), exact)) in rounded.iter().zip(&plain).zip(&exact).enumerate() {
+        let off = distance(rounded, exact);
+        assert!(off < 0.01, "result {index} is {off} from f32");
+        // A sum in another order may round to the next bf16.
+        let off = distance(rounded, plain);
+        assert!(off < 5e-4, "result {index} is {off} from the plain twin");
+    }
+    assert!(distance(&rounded[3], &exact[3]) > 1e-4, "something is rounded");
+}
+
+#[test]
+fn bf16_has_the_same_bits_for_any_number_of_threads() {
+    let bits = |threads| {
+        let results = run::<f32>(Precision::Bf16, threads).unwrap();
+        results.iter().flat_map(|x| x.values().iter().map(|x| x.to_bits())).collect::<Vec<_>>()
+    };
+    assert_eq!(bits(1), bits(2));
+    assert_eq!(bits(1), bits(3));
+}
