@@ -189,3 +189,61 @@ fn training_again_gives_the_same_bytes() {
     }
     assert_same_run(&one, &two);
 }
+
+#[test]
+fn translations_in_8_bits_have_the_same_bytes_whatever_surrounds_a_line() {
+    let text = lines().join("\n") + "\n";
+    for model in [attention_model(), common::transformer_model()] {
+        let with = |more: &[&str]| {
+            let args = [&["translate", model, "--format", "jsonl", "--beam-size", "3"], more].concat();
+            common::regard_reading(&args, &text).ok()
+        };
+        let int8 = with(&["--int8", "--threads", "1"]);
+        for (batch, threads) in [("1", "1"), ("7", "2"), ("50", "1")] {
+            let found = with(&["--int8", "--batch-size", batch, "--threads", threads]);
+            assert!(found == int8, "{model}: batches of {batch} on {threads} threads");
+        }
+        // Nearly what f32 gives: the probability of the same words changes a little.
+        let (int8, exact) = (json_lines(&int8), json_lines(&with(&[])));
+        let best = |record: &serde_json::Value, what: &str| record["translations"][0][what].clone();
+        let same: Vec<f64> = int8
+            .iter()
+            .zip(&exact)
+            .filter(|(a, b)| best(a, "text") == best(b, "text"))
+            .map(|(a, b)| {
+                let length = best(b, "length").as_f64().unwrap();
+                let [a, b] = [a, b].map(|record| best(record, "log_prob").as_f64().unwrap());
+                (a - b).abs() / length
+            })
+            .collect();
+        assert!(same.len() >= 40, "{model}: {} of 50 lines are the same", same.len());
+        let mean = same.iter().sum::<f64>() / same.len() as f64;
+        assert!(mean > 1e-5 && mean < 0.05, "{model}: {mean}");
+    }
+}
+
+#[test]
+fn training_in_bf16_in_one_go_or_in_two_or_on_two_threads() {
+    let place = Place::new();
+    let recipe = recipe(&place);
+    let [whole, halves, threads, exact] = ["whole", "halves", "threads", "exact"].map(|name| place.at(name));
+    let bf16 = ["--set", "training.precision=bf16"];
+    let with = |more: &[&'static str]| [more, bf16.as_slice()].concat();
+    run(&recipe, &whole, "training.updates=60", &with(&["--threads", "1"]));
+    run(&recipe, &halves, "training.updates=30", &with(&["--threads", "2"]));
+    run(&recipe, &halves, "training.updates=60", &with(&["--threads", "1", "--resume"]));
+    assert_same_run(&halves, &whole);
+    run(&recipe, &threads, "training.updates=60", &with(&["--threads", "2"]));
+    assert_same_run(&threads, &whole);
+
+    run(&recipe, &exact, "training.updates=60", &[]);
+    let loss = |out: &str| {
+        let log = fs::read_to_string(format!("{out}/training_log.jsonl")).unwrap();
+        json_lines(&log).last().unwrap()["loss"].as_f64().unwrap()
+    };
+    let (rounded, exact_loss) = (loss(&whole), loss(&exact));
+    assert!(rounded.to_bits() != exact_loss.to_bits() && (rounded - exact_loss).abs() < 0.05 * exact_loss);
+
+    let other = [arguments(&recipe, &whole, "training.updates=90").as_slice(), &["--resume"]].concat();
+    regard(&other).fails_with(1, &["precision", "Bf16", "F32"]);
+}
