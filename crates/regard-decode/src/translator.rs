@@ -1,5 +1,6 @@
 //! Text → text.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use regard_model::Predictor;
@@ -39,7 +40,7 @@ pub struct Translator {
 pub struct TranslateOptions {
     /// The search; its `attention` decides whether alignment and attention are returned.
     pub search: SearchOptions,
-    /// Sentences that are searched together. It changes the speed and nothing else.
+    /// Most sentences that are searched together. It changes the speed and nothing else.
     pub batch_size: usize,
     /// Whether each `<unk>` becomes the source word with the largest weight.
     pub replace_unk: bool,
@@ -171,19 +172,18 @@ impl Translator {
         let sources: Vec<Source<'_>> = lines.iter().map(|line| self.read(line)).collect();
         let mut order: Vec<usize> =
             (0..sources.len()).filter(|&line| !sources[line].ids.is_empty()).collect();
-        order.sort_by_key(|&line| sources[line].ids.len());
+        order.sort_by_key(|&line| Reverse(sources[line].ids.len()));
         let mut found = vec![Vec::new(); sources.len()];
-        for batch in order.chunks(options.batch_size) {
+        let lists = self.in_batches(&order, options.batch_size, |batch| {
             let rows = Padded::from_sentences(batch.iter().map(|&line| sources[line].ids.as_slice()));
             let wanted: Vec<Request> = batch.iter().map(|&line| requests[line].clone()).collect();
             let in_lines = controls.observer.map(|observer| InLines { observer, lines: batch });
             let observer = in_lines.as_ref().map(|observer| observer as &dyn SearchObserver);
             let decoding = Decoding { controls: Controls { observer, ..controls }, ..self.decoding() };
-            let lists =
-                decoding.search_with(&rows, &search, &wanted).map_err(|error| error.in_whole(batch))?;
-            for (&line, list) in batch.iter().zip(lists) {
-                found[line] = list;
-            }
+            decoding.search_with(&rows, &search, &wanted)
+        })?;
+        for (&line, list) in order.iter().zip(lists) {
+            found[line] = list;
         }
         Ok(sources.into_iter().zip(found).map(|(source, list)| self.write(source, list, options)).collect())
     }
@@ -233,19 +233,36 @@ impl Translator {
         let decoding = self.decoding();
         let sources: Vec<Source<'_>> = sources.iter().map(|line| self.read(line)).collect();
         let mut order: Vec<usize> = (0..sources.len()).collect();
-        order.sort_by_key(|&pair| (targets[pair].len(), sources[pair].ids.len()));
-        let mut found: Vec<(usize, Score)> = Vec::with_capacity(sources.len());
-        for batch in order.chunks(batch_size) {
+        order.sort_by_key(|&pair| Reverse((targets[pair].len(), sources[pair].ids.len())));
+        let scores = self.in_batches(&order, batch_size, |batch| {
             let source = Padded::from_sentences(batch.iter().map(|&pair| sources[pair].ids.as_slice()));
             let target: Vec<Vec<u32>> = batch.iter().map(|&pair| targets[pair].clone()).collect();
-            let scores = decoding
-                .score(&source, &Padded::from_rows(&target), look)
-                .map_err(|error| error.in_whole(batch))?;
-            found.extend(batch.iter().copied().zip(scores));
-        }
+            decoding.score(&source, &Padded::from_rows(&target), look)
+        })?;
+        let mut found: Vec<(usize, Score)> = order.into_iter().zip(scores).collect();
         found.sort_by_key(|&(pair, _)| pair);
         let cut = |(pair, score): (usize, Score)| Score { cut_from: sources[pair].cut_from, ..score };
         Ok(found.into_iter().map(cut).collect())
+    }
+
+    /// Runs `work` on batches of at most `most` of the lines `order`, the longest first: the results in that order. Batches
+    /// are shared out over the threads, so that a thread waits for another at the end alone; one batch has all threads.
+    fn in_batches<T: Send>(
+        &self,
+        order: &[usize],
+        most: usize,
+        work: impl Fn(&[usize]) -> Result<Vec<T>> + Sync,
+    ) -> Result<Vec<T>> {
+        let count = order.len().div_ceil(most).next_multiple_of(self.threads.count()).min(order.len());
+        let batch = |index: usize| &order[index * order.len() / count..(index + 1) * order.len() / count];
+        let mut results: Vec<Result<Vec<T>>> = (0..count).map(|_| Ok(Vec::new())).collect();
+        self.threads.chunks_mut(&mut results, 1, |index, results| {
+            for result in results {
+                *result = work(batch(index)).map_err(|error| error.in_whole(batch(index)));
+            }
+        });
+        let results = results.into_iter().collect::<Result<Vec<_>>>()?;
+        Ok(results.into_iter().flatten().collect())
     }
 
     fn check(&self, options: &TranslateOptions) -> Result<()> {

@@ -98,6 +98,8 @@ pub(crate) struct Builder {
     origin: Origin,
     parameters: Parameters,
     count: usize,
+    /// The names of the weights that are the right side of products and nothing else.
+    maps: Vec<String>,
     /// The first weight that is not among the stored ones, or has another shape there.
     problem: Option<ModelError>,
 }
@@ -119,12 +121,17 @@ impl Builder {
     }
 
     fn from(origin: Origin) -> Self {
-        Self { origin, parameters: Parameters::default(), count: 0, problem: None }
+        Self { origin, parameters: Parameters::default(), count: 0, maps: Vec::new(), problem: None }
     }
 
     /// The weights that were asked for.
     pub(crate) fn count(&self) -> usize {
         self.count
+    }
+
+    /// The names of the weights that are the right side of products and nothing else.
+    pub(crate) fn into_maps(self) -> Vec<String> {
+        self.maps
     }
 
     /// The weights.
@@ -145,6 +152,7 @@ impl Builder {
     /// A `[out, in]` map of `blocks` gates, uniform within ±√(6 / (in + out of one gate)) (Glorot & Bengio 2010).
     pub(crate) fn matrix(&mut self, name: &str, out: usize, input: usize, blocks: usize) -> ParameterId {
         let limit = (6.0 / (input + out / blocks.max(1)) as f64).sqrt();
+        self.maps.push(name.to_owned());
         self.uniform(name, [out, input].into(), limit)
     }
 

@@ -78,6 +78,13 @@ impl RecurrentModel {
         Self::build(config, source_vocabulary, target_vocabulary, Builder::stored(weights))
     }
 
+    /// The names of the weights that are the right side of products and nothing else.
+    pub(crate) fn maps(config: &RecurrentConfig, vocabularies: (usize, usize)) -> Vec<String> {
+        let mut builder = Builder::counting();
+        Parts::new(&mut builder, config, vocabularies);
+        builder.into_maps()
+    }
+
     fn build(
         config: &RecurrentConfig,
         source_vocabulary: usize,

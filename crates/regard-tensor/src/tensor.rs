@@ -16,7 +16,9 @@ pub struct Tensor<T: Element = f32> {
 }
 
 struct Buffer<T: Element> {
-    values: Vec<T>,
+    len: usize,
+    /// The values; of a tensor that was packed only, what they are taken from when first asked for.
+    values: OnceLock<Vec<T>>,
     /// The values as the right side of `x · Wᵀ` in each precision, made when first used.
     packed: PerPrecision<T>,
     /// The values as the right side of `y · W`, likewise.
@@ -27,21 +29,32 @@ type PerPrecision<T> = [OnceLock<Arc<Operand<T>>>; 3];
 
 impl<T: Element> Buffer<T> {
     fn new(values: Vec<T>) -> Self {
-        Self { values, packed: PerPrecision::default(), packed_transposed: PerPrecision::default() }
+        Self::with(values.len(), values.into())
+    }
+
+    fn with(len: usize, values: OnceLock<Vec<T>>) -> Self {
+        Self { len, values, packed: PerPrecision::default(), packed_transposed: PerPrecision::default() }
+    }
+
+    fn values(&self) -> &[T] {
+        self.values.get_or_init(|| {
+            let packed = self.packed.iter().find_map(|packed| packed.get());
+            packed.map_or_else(|| vec![T::ZERO; self.len], |packed| packed.transposed())
+        })
     }
 }
 
 impl<T: Element> Clone for Buffer<T> {
     fn clone(&self) -> Self {
-        let mut values = pool::take(self.values.len());
-        values.copy_from_slice(&self.values);
+        let mut values = pool::take(self.len);
+        values.copy_from_slice(self.values());
         Self::new(values)
     }
 }
 
 impl<T: Element> Drop for Buffer<T> {
     fn drop(&mut self) {
-        pool::give(std::mem::take(&mut self.values));
+        self.values.take().map(pool::give);
     }
 }
 
@@ -95,7 +108,7 @@ impl<T: Element> Tensor<T> {
     /// The values in row-major order.
     #[must_use]
     pub fn values(&self) -> &[T] {
-        &self.buffer.values[self.offset..self.offset + self.shape.len()]
+        &self.buffer.values()[self.offset..self.offset + self.shape.len()]
     }
 
     /// Row `index` of the tensor seen as `[rows, last]`.
@@ -120,9 +133,10 @@ impl<T: Element> Tensor<T> {
             *self = self.deep_copy();
         }
         let buffer = Arc::make_mut(&mut self.buffer);
+        buffer.values();
         buffer.packed = PerPrecision::default();
         buffer.packed_transposed = PerPrecision::default();
-        &mut buffer.values
+        buffer.values.get_mut().map_or(&mut [], Vec::as_mut_slice)
     }
 
     /// A copy with a buffer of its own.
@@ -187,6 +201,21 @@ impl<T: Element> Tensor<T> {
         })
     }
 
+    /// This `[out, in]` weight in the form alone in which products read it, so that it is in memory once. Its values, where
+    /// they are asked for all the same, are those that products see.
+    #[must_use]
+    pub fn into_packed(self, threads: &Threads, precision: Precision) -> Self {
+        let packed = self.packed(threads, precision);
+        let buffer = Buffer::with(self.shape.len(), OnceLock::new());
+        let shape = self.shape;
+        if let Ok(mut old) = Arc::try_unwrap(self.buffer) {
+            // Freed, not pooled: nobody will ask for so much again.
+            drop(old.values.take());
+        }
+        buffer.packed[precision as usize].get_or_init(|| packed);
+        Self { shape, offset: 0, buffer: Arc::new(buffer) }
+    }
+
     fn kept(
         &self,
         places: &PerPrecision<T>,
@@ -198,7 +227,7 @@ impl<T: Element> Tensor<T> {
     }
 
     fn is_whole(&self) -> bool {
-        self.offset == 0 && self.buffer.values.len() == self.shape.len()
+        self.offset == 0 && self.buffer.len == self.shape.len()
     }
 }
 

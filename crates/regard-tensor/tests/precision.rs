@@ -1,7 +1,7 @@
 //! Losses and gradients in bf16 beside those in f32.
 
 use regard_tensor::ops::{self, Targets};
-use regard_tensor::{Element, Precision, Result, Tape, Tensor, Threads, random};
+use regard_tensor::{Element, Precision, Result, Tape, Tensor, Threads, Var, random};
 
 const TOKENS: usize = 37;
 const WIDTH: usize = 29;
@@ -59,4 +59,28 @@ fn bf16_has_the_same_bits_for_any_number_of_threads() {
     };
     assert_eq!(bits(1), bits(2));
     assert_eq!(bits(1), bits(3));
+}
+
+#[test]
+fn a_weight_that_is_only_packed_multiplies_as_before_and_can_still_be_read() {
+    let threads = Threads::new(2);
+    let (x, weight) = (values::<f32>(5, WIDTH, 4), values::<f32>(VOCABULARY, WIDTH, 5));
+    for precision in [Precision::F32, Precision::Bf16, Precision::Int8] {
+        let product = |weight: &Tensor| {
+            let tape = Tape::inference(&threads).with_precision(precision);
+            let [x, weight] = [&x, weight].map(|value| Var::constant(value.clone()));
+            ops::linear(&tape, &x, &weight, None).unwrap().value().values().to_vec()
+        };
+        let packed = weight.deep_copy().into_packed(&threads, precision);
+        assert_eq!(product(&packed), product(&weight), "{precision:?}");
+        assert_eq!(packed.shape(), weight.shape());
+        let off = distance(&packed, &weight);
+        match precision {
+            Precision::F32 => assert_eq!(packed.values(), weight.values()),
+            _ => assert!(off > 1e-4 && off < 0.01, "{precision:?}: {off}"),
+        }
+        let mut changed = packed;
+        changed.values_mut()[0] = 7.0;
+        assert!(changed.item() == 7.0 && product(&changed) != product(&weight));
+    }
 }

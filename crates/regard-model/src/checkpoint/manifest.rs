@@ -1,7 +1,8 @@
 //! `config.json`: what the model is, and the size and digest of every file, itself included.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::Path;
 
 use regard_text::Pipeline;
@@ -44,15 +45,25 @@ struct FileRecord {
 }
 
 impl FileRecord {
-    fn of(bytes: &[u8]) -> Self {
-        Self { bytes: bytes.len() as u64, sha256: sha256(bytes) }
+    fn of(path: &Path) -> Result<Self> {
+        let io = |source| ModelError::Io { path: path.to_owned(), source };
+        let (mut file, mut digest) = (File::open(path).map_err(io)?, Sha256::new());
+        let (mut bytes, mut block) = (0, vec![0; 1 << 20]);
+        loop {
+            let read = file.read(&mut block).map_err(io)?;
+            if read == 0 {
+                return Ok(Self { bytes, sha256: hexadecimal(&digest.finalize()) });
+            }
+            digest.update(&block[..read]);
+            bytes += read as u64;
+        }
     }
 }
 
 impl Manifest {
     /// The manifest of a model whose files are in `dir`.
     pub(super) fn new(info: &ModelInfo, dir: &Path, files: &[String]) -> Result<Self> {
-        let record = |name: &String| Ok((name.clone(), FileRecord::of(&read(&dir.join(name))?)));
+        let record = |name: &String| Ok((name.clone(), FileRecord::of(&dir.join(name))?));
         Ok(Self {
             format_version: FORMAT_VERSION,
             config_sha256: String::new(),
@@ -109,8 +120,8 @@ impl Manifest {
         names.map(String::as_str).find(|&name| self.files.get(name) != other.files.get(name))
     }
 
-    /// The bytes of a file, where it is the one that this manifest means.
-    pub(super) fn check(&self, dir: &Path, name: &str) -> Result<Vec<u8>> {
+    /// Says whether a file is the one that this manifest means.
+    pub(super) fn check(&self, dir: &Path, name: &str) -> Result<()> {
         let path = dir.join(name);
         let damaged = |reason: String| ModelError::Damaged { path: path.clone(), reason };
         let wanted: Vec<_> =
@@ -126,8 +137,7 @@ impl Manifest {
                 first.bytes
             )));
         }
-        let bytes = read(&path)?;
-        let found = FileRecord::of(&bytes);
+        let found = FileRecord::of(&path)?;
         if !wanted.contains(&&found) {
             return Err(damaged(format!(
                 "has the digest {} where {NAME} says {}: it was changed or belongs to another model; restore it, or use \
@@ -135,7 +145,7 @@ impl Manifest {
                 found.sha256, first.sha256
             )));
         }
-        Ok(bytes)
+        Ok(())
     }
 
     /// What the model is; its text files are checked.
@@ -178,9 +188,9 @@ impl Manifest {
         new_file: &Path,
     ) -> Result<(Self, Self)> {
         let mut after = Self { model: info.config.clone(), replacing: BTreeMap::new(), ..self.clone() };
-        after.files.insert(name.to_owned(), FileRecord::of(&read(new_file)?));
+        after.files.insert(name.to_owned(), FileRecord::of(new_file)?);
         let mut during = after.clone();
-        during.replacing.insert(name.to_owned(), FileRecord::of(&read(&dir.join(name))?));
+        during.replacing.insert(name.to_owned(), FileRecord::of(&dir.join(name))?);
         Ok((during, after))
     }
 }
@@ -192,7 +202,11 @@ fn seal(text: &str) -> String {
 }
 
 fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().fold(String::new(), |digits, byte| digits + &format!("{byte:02x}"))
+    hexadecimal(&Sha256::digest(bytes))
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |digits, byte| digits + &format!("{byte:02x}"))
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {

@@ -5,20 +5,24 @@
 
 mod durable;
 mod manifest;
+mod tensors;
 
 pub use durable::{tidy, write_directory, write_file};
+use tensors::read_tensor_file;
+pub(crate) use tensors::write_tensors_with;
+pub use tensors::{read_tensors, write_tensors};
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use regard_tensor::{Shape, Tensor};
+use regard_tensor::{Precision, Tensor, Threads};
 use regard_text::Pipeline;
-use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
 use crate::config::ModelConfig;
 use crate::error::{ModelError, Result};
 use crate::parameters::Parameters;
-use crate::seq2seq::Seq2Seq;
+use crate::seq2seq::{Predictor, Seq2Seq};
 use manifest::{Manifest, NAME};
 
 /// The file of the weights.
@@ -95,11 +99,42 @@ pub fn replace(dir: &Path, info: &ModelInfo, parameters: &Parameters) -> Result<
 /// # Errors
 /// Where a file is missing, is not what `config.json` says, or is of a newer format; the message names the file.
 pub fn load(dir: &Path) -> Result<(ModelInfo, Box<dyn Seq2Seq>)> {
+    read(dir, |_, _, tensor| tensor)
+}
+
+/// Reads a model that will be run in a precision and not trained. Of the weights that are only multiplied with, what
+/// products read is kept and nothing else, one after the other: it takes little more memory than that.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_to_run(
+    dir: &Path,
+    threads: &Threads,
+    precision: Precision,
+) -> Result<(ModelInfo, Box<dyn Predictor>)> {
+    let (info, network) =
+        read(
+            dir,
+            |maps, name, tensor| {
+                if maps.contains(name) { tensor.into_packed(threads, precision) } else { tensor }
+            },
+        )?;
+    Ok((info, network))
+}
+
+/// Reads a model, whose weights go through `change` with the names of those that are only multiplied with.
+fn read(
+    dir: &Path,
+    change: impl Fn(&BTreeSet<String>, &str, Tensor) -> Tensor,
+) -> Result<(ModelInfo, Box<dyn Seq2Seq>)> {
     let manifest = Manifest::read(dir)?;
-    let weights = manifest.check(dir, WEIGHTS)?;
+    manifest.check(dir, WEIGHTS)?;
     let info = manifest.info(dir)?;
     let path = dir.join(WEIGHTS);
-    let network = info.restore(read_tensors(&path, &weights)?).map_err(|error| {
+    let vocabularies = (info.source.vocabulary.len(), info.target.vocabulary.len());
+    let maps = info.config.maps(vocabularies.0, vocabularies.1).into_iter().collect();
+    let weights = read_tensor_file(&path, |name, tensor| change(&maps, name, tensor))?;
+    let network = info.restore(weights).map_err(|error| {
         let reason = format!("does not fit config.json ({error}): it belongs to another model");
         ModelError::Damaged { path, reason }
     })?;
@@ -127,67 +162,4 @@ pub fn check_same_text(one: &Path, other: &Path) -> Result<()> {
 #[must_use]
 pub fn named(parameters: &Parameters) -> Vec<(String, Tensor)> {
     parameters.names().iter().cloned().zip(parameters.values().iter().cloned()).collect()
-}
-
-/// Writes tensors as a safetensors file and makes sure that it is on the disk.
-///
-/// # Errors
-/// Where the file cannot be written.
-pub fn write_tensors(path: &Path, tensors: &[(String, Tensor)]) -> Result<()> {
-    write_tensors_with(path, tensors, None)
-}
-
-/// The same with a key of metadata and its value. There is never more than one: the library keeps them in a hash map, so
-/// that the order of several would be random.
-pub(crate) fn write_tensors_with(
-    path: &Path,
-    tensors: &[(String, Tensor)],
-    metadata: Option<(&str, &str)>,
-) -> Result<()> {
-    let damaged = |error: safetensors::SafeTensorError| ModelError::Damaged {
-        path: path.to_owned(),
-        reason: format!("cannot be formed: {error}"),
-    };
-    let bytes: Vec<(&str, Shape, Vec<u8>)> = tensors
-        .iter()
-        .map(|(name, tensor)| {
-            let bytes = tensor.values().iter().flat_map(|value| value.to_le_bytes()).collect();
-            (name.as_str(), tensor.shape(), bytes)
-        })
-        .collect();
-    let views = bytes
-        .iter()
-        .map(|(name, shape, bytes)| Ok((*name, TensorView::new(Dtype::F32, shape.sizes().to_vec(), bytes)?)))
-        .collect::<std::result::Result<Vec<_>, _>>()
-        .map_err(damaged)?;
-    let metadata = metadata.map(|(key, value)| [(key.to_owned(), value.to_owned())].into());
-    let file = safetensors::serialize(views, metadata).map_err(damaged)?;
-    write_file(path, &file)
-}
-
-/// The tensors of a safetensors file, f32, sorted by name.
-///
-/// # Errors
-/// Where the bytes are not such a file.
-pub fn read_tensors(path: &Path, bytes: &[u8]) -> Result<Vec<(String, Tensor)>> {
-    let damaged = |reason: String| ModelError::Damaged { path: path.to_owned(), reason };
-    let file = SafeTensors::deserialize(bytes)
-        .map_err(|error| damaged(format!("is not a whole safetensors file: {error}")))?;
-    let mut tensors = Vec::with_capacity(file.len());
-    for (name, view) in file.iter() {
-        if view.dtype() != Dtype::F32 {
-            return Err(damaged(format!("\"{name}\" is {:?}, expected F32", view.dtype())));
-        }
-        if view.shape().len() > Shape::MAX_RANK {
-            let dimensions = view.shape().len();
-            return Err(damaged(format!(
-                "\"{name}\" has {dimensions} dimensions, expected at most {}",
-                Shape::MAX_RANK
-            )));
-        }
-        let values = view.data().as_chunks::<4>().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
-        tensors.push((name.to_owned(), Tensor::new(Shape::new(view.shape()), values)?));
-    }
-    tensors.sort_by(|(a, _), (b, _)| a.cmp(b));
-    Ok(tensors)
 }

@@ -136,6 +136,15 @@ impl ModelConfig {
         })
     }
 
+    /// The names of the weights that are the right side of products and nothing else, in a network for vocabularies of
+    /// these sizes.
+    pub(crate) fn maps(&self, source: usize, target: usize) -> Vec<String> {
+        match self {
+            Self::Recurrent(config) => RecurrentModel::maps(config, (source, target)),
+            Self::Transformer(config) => TransformerModel::maps(config, (source, target)),
+        }
+    }
+
     /// This configuration with the keys of `changes` (a nested object) replaced; the family stays.
     ///
     /// # Errors

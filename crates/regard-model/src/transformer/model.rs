@@ -74,6 +74,13 @@ impl TransformerModel {
         Self::build(config, (source_vocabulary, target_vocabulary), Builder::stored(weights))
     }
 
+    /// The names of the weights that are the right side of products and nothing else.
+    pub(crate) fn maps(config: &TransformerConfig, vocabularies: (usize, usize)) -> Vec<String> {
+        let mut builder = Builder::counting();
+        Parts::new(&mut builder, config, vocabularies);
+        builder.into_maps()
+    }
+
     fn build(config: &TransformerConfig, vocabularies: (usize, usize), mut builder: Builder) -> Result<Self> {
         config.check()?;
         let sizes = "d_model, d_ff, encoder.layers or decoder.layers";

@@ -107,8 +107,8 @@ kernels! {
     fn swish_backward_slice(x: &[Self], dy: &[Self], dx: &mut [Self]);
     /// `log Σ e^x`, natural; −∞ for an empty row or one of −∞ only.
     fn log_sum_exp(x: &[Self]) -> Self;
-    /// `x = e^(x − max x)`; returns the maximum and the sum. NaN where the row holds NaN, or −∞ only.
-    fn exp_row(x: &mut [Self]) -> [Self; 2];
+    /// The largest number; −∞ for an empty row. NaN is passed over.
+    fn largest(x: &[Self]) -> Self;
     /// `x = softmax x`. A row of −∞ only, where nothing may be attended, becomes zeros.
     fn softmax_row(x: &mut [Self]);
     /// `x = log softmax x`, natural. A row of −∞ only stays as it is.

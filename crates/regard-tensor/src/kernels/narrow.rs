@@ -74,6 +74,14 @@ impl Narrow {
         &self.form
     }
 
+    /// What the numbers of a column are multiplied by.
+    pub(crate) fn scale(&self, column: usize) -> f32 {
+        match &self.form {
+            NarrowForm::Bf16 => 1.0,
+            NarrowForm::Int8 { scales, .. } => scales[column],
+        }
+    }
+
     /// The number at a depth and column, as the product sees it, without its column's scale.
     pub(crate) fn number(&self, depth: usize, column: usize) -> f32 {
         let each = if matches!(self.form, NarrowForm::Bf16) { 2 } else { 4 };

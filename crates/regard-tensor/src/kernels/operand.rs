@@ -1,6 +1,6 @@
 //! The right-hand side of a product, in the precision that the product is computed in.
 
-use super::{Narrow, Packed};
+use super::{Narrow, PANEL, Packed};
 use crate::element::Element;
 use crate::{Precision, Threads};
 
@@ -38,6 +38,19 @@ impl<T: Element> Operand<T> {
             Precision::F32 | Precision::Int8 => Self::Exact(Packed::from_rows(threads, b, k, n)),
             Precision::Bf16 => Self::Narrow(Narrow::bf16_from_rows(threads, b, k, n)),
         }
+    }
+
+    /// The matrix \[n,k\], row-major, as products see it.
+    pub(crate) fn transposed(&self) -> Vec<T> {
+        let (k, n) = match self {
+            Self::Exact(b) => (b.k(), b.n()),
+            Self::Narrow(b) => (b.k(), b.n()),
+        };
+        let at = |column: usize, depth: usize| match self {
+            Self::Exact(b) => b.panels()[(column / PANEL * k + depth) * PANEL + column % PANEL],
+            Self::Narrow(b) => T::from_f64(f64::from(b.number(depth, column) * b.scale(column))),
+        };
+        (0..n * k).map(|place| at(place / k, place % k)).collect()
     }
 
     /// `C = A·B` for `A [m, k]` and `C [m, n]`, dense; plus C if `accumulate`, plus `bias [n]` on each row.

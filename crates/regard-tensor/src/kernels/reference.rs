@@ -217,8 +217,8 @@ pub fn swish_backward_slice<T: Number>(x: &[T], dy: &[T], dx: &mut [T]) {
     }
 }
 
-/// The largest value, −∞ for an empty row; NaN is passed over (its exponential brings it back).
-fn largest<T: Number>(x: &[T]) -> T {
+/// See [`Kernels::largest`](super::Kernels::largest).
+pub fn largest<T: Number>(x: &[T]) -> T {
     x.iter().fold(T::NEG_INFINITY, |max, &x| max.max(x))
 }
 
@@ -231,15 +231,6 @@ fn sum_exp<T: Number>(x: &[T], max: T) -> T {
 pub fn log_sum_exp<T: Number>(x: &[T]) -> T {
     let max = largest(x);
     if max == T::NEG_INFINITY { x.iter().fold(max, |sum, &x| sum + x) } else { max + sum_exp(x, max).ln() }
-}
-
-/// See [`Kernels::exp_row`](super::Kernels::exp_row).
-pub fn exp_row<T: Number>(x: &mut [T]) -> [T; 2] {
-    let max = largest(x);
-    for x in x.iter_mut() {
-        *x = (*x - max).exp();
-    }
-    [max, x.iter().copied().sum()]
 }
 
 /// See [`Kernels::softmax_row`](super::Kernels::softmax_row).

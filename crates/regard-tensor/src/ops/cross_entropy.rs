@@ -185,22 +185,20 @@ fn row_loss<T: Element>(logits: &mut [T], row: usize, targets: Targets, gradient
         return RowLoss::default();
     }
     let target = targets.ids[row] as usize;
-    let right = logits[target];
+    let correct = logits[target] == T::largest(logits);
+    T::log_softmax_row(logits);
+    let plain = -logits[target].to_f64();
     let smoothing = targets.label_smoothing;
-    let sum = if smoothing > 0.0 { T::sum_slice(logits).to_f64() } else { 0.0 };
-    let [largest, exp_sum] = T::exp_row(logits);
-    // log p of an id is its logit less this.
-    let whole = largest.to_f64() + exp_sum.to_f64().ln();
-    let plain = whole - right.to_f64();
     let vocabulary = logits.len() as f64;
     let mut smoothed = plain;
     if smoothing > 0.0 {
-        smoothed = (1.0 - smoothing) * plain + smoothing * (whole - sum / vocabulary);
+        smoothed = (1.0 - smoothing) * plain - smoothing * T::sum_slice(logits).to_f64() / vocabulary;
     }
     if gradient {
-        let spread = T::from_f64(smoothing / vocabulary * targets.factor);
-        T::scale_and_subtract(logits, T::from_f64(targets.factor / exp_sum.to_f64()), spread);
+        T::exp_slice(logits);
+        let (factor, spread) = (T::from_f64(targets.factor), T::from_f64(smoothing / vocabulary));
+        T::scale_and_subtract(logits, factor, spread * factor);
         logits[target] = logits[target] - T::from_f64((1.0 - smoothing) * targets.factor);
     }
-    RowLoss { smoothed, plain, counts: true, correct: right == largest }
+    RowLoss { smoothed, plain, counts: true, correct }
 }

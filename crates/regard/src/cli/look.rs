@@ -9,6 +9,7 @@ use regard_decode::{Controls, Decoding, Look, SearchOptions, TranslateOptions, T
 use regard_look::{Block, Colour, Heatmap, HeatmapOptions, Report, Section};
 use regard_look::{heatmap_png, heatmap_svg, heatmap_terminal};
 use regard_model::{AttentionHook, SiteKind, Temperature};
+use regard_tensor::Precision;
 use regard_text::special_tokens::EOS_TOKEN;
 use regard_text::{Padded, is_blank};
 use serde::Serialize;
@@ -105,7 +106,7 @@ pub(super) fn run(args: &LookArgs) -> Result<()> {
     if is_blank(&args.text) {
         return Err(WrongCall("the sentence is blank: there is nothing to look at".to_owned()).into());
     }
-    let translator = args.settings.translator(&args.model, &args.options)?;
+    let translator = args.settings.translator(&args.model, &args.options, Precision::F32)?;
     if !translator.model().has_attention() {
         return without_attention(args, &translator);
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use clap::Args;
 use regard_decode::{Score, Translator};
+use regard_tensor::Precision;
 use regard_text::special_tokens::{EOS, UNK};
 use serde::{Deserialize, Serialize};
 
@@ -92,7 +93,7 @@ struct Entry {
 }
 
 pub(super) fn run(args: &ScoreArgs) -> Result<()> {
-    let translator = args.settings.translator(&args.model, &args.text)?;
+    let translator = args.settings.translator(&args.model, &args.text, Precision::F32)?;
     let targets = match (&args.src, &args.tgt, &args.translations) {
         (Some(source), Some(target), _) => {
             let (sources, texts) = paired_lines(source, target)?;

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use regard_decode::{Combination, Ensemble, MAX_SOURCE_TOKENS, Translator};
 use regard_model::{ModelInfo, Predictor, Seq2Seq, checkpoint};
-use regard_tensor::Threads;
+use regard_tensor::{Precision, Threads};
 
 use super::failure::WrongCall;
 use super::output::tell;
@@ -45,9 +45,15 @@ impl Settings {
         self.say(format_args!("line {line}: {tokens} tokens, only the first {MAX_SOURCE_TOKENS} were read"));
     }
 
-    pub(super) fn translator(&self, model: &Path, text: &TextOptions) -> Result<Translator> {
-        let (info, network) = load(model)?;
-        self.with_text(info, Arc::from(network as Box<dyn Predictor>), text)
+    pub(super) fn translator(
+        &self,
+        model: &Path,
+        text: &TextOptions,
+        precision: Precision,
+    ) -> Result<Translator> {
+        let threads = self.threads()?;
+        let (info, network) = load_to_run(model, &threads, precision)?;
+        with_text(info, network, threads, text, precision)
     }
 
     /// One model, or several that translate together.
@@ -56,38 +62,56 @@ impl Settings {
         models: &[PathBuf],
         combination: Combination,
         text: &TextOptions,
+        precision: Precision,
     ) -> Result<Translator> {
         let (first, others) = models.split_first().context("no model")?;
         if others.is_empty() {
-            return self.translator(first, text);
+            return self.translator(first, text, precision);
         }
-        let (info, network) = load(first)?;
-        let mut members: Vec<Arc<dyn Predictor>> = vec![Arc::from(network as Box<dyn Predictor>)];
+        let threads = self.threads()?;
+        let (info, network) = load_to_run(first, &threads, precision)?;
+        let mut members = vec![network];
         for other in others {
-            members.push(Arc::from(load(other)?.1 as Box<dyn Predictor>));
+            members.push(load_to_run(other, &threads, precision)?.1);
             checkpoint::check_same_text(first, other)?;
         }
-        self.with_text(info, Arc::new(Ensemble::new(members, combination)?), text)
-    }
-
-    fn with_text(
-        &self,
-        info: ModelInfo,
-        model: Arc<dyn Predictor>,
-        text: &TextOptions,
-    ) -> Result<Translator> {
-        let (mut source, mut target) = (info.source, info.target);
-        if text.pretokenized {
-            (source, target) = (source.pretokenized(), target.pretokenized());
-        }
-        let translator = Translator::new(model, source, target, self.threads()?)?;
-        translator.with_tags(text.tags.clone()).map_err(|error| WrongCall(error.to_string()).into())
+        with_text(info, Arc::new(Ensemble::new(members, combination)?), threads, text, precision)
     }
 }
 
-/// Reads a model, saying what a model is where there is none.
+fn with_text(
+    info: ModelInfo,
+    model: Arc<dyn Predictor>,
+    threads: Threads,
+    text: &TextOptions,
+    precision: Precision,
+) -> Result<Translator> {
+    let (mut source, mut target) = (info.source, info.target);
+    if text.pretokenized {
+        (source, target) = (source.pretokenized(), target.pretokenized());
+    }
+    let translator = Translator::new(model, source, target, threads)?.with_precision(precision);
+    translator.with_tags(text.tags.clone()).map_err(|error| WrongCall(error.to_string()).into())
+}
+
+/// Reads a model that will be run and not changed.
+fn load_to_run(
+    model: &Path,
+    threads: &Threads,
+    precision: Precision,
+) -> Result<(ModelInfo, Arc<dyn Predictor>)> {
+    let (info, network) = explained(model, checkpoint::load_to_run(model, threads, precision))?;
+    Ok((info, Arc::from(network)))
+}
+
+/// Reads a model.
 pub(super) fn load(model: &Path) -> Result<(ModelInfo, Box<dyn Seq2Seq>)> {
-    checkpoint::load(model).with_context(|| {
+    explained(model, checkpoint::load(model))
+}
+
+/// Says what a model is where there is none.
+fn explained<T>(model: &Path, loaded: regard_model::Result<T>) -> Result<T> {
+    loaded.with_context(|| {
         if model.join("config.json").exists() {
             format!("the model {} cannot be used", model.display())
         } else {

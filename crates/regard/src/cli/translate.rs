@@ -158,9 +158,9 @@ pub(super) fn run(args: &TranslateArgs) -> Result<()> {
         return Err(WrongCall("--layer and --head need --alignment or --attention".to_owned()).into());
     }
     check_apart(args.input.as_ref(), args.output.as_ref())?;
-    let translator = args.settings.ensemble(&args.models, args.ensemble.into(), &args.text)?;
     let precision = if args.int8 { Precision::Int8 } else { Precision::F32 };
-    let translator = translator.with_precision(precision);
+    let combination = args.ensemble.into();
+    let translator = args.settings.ensemble(&args.models, combination, &args.text, precision)?;
     let search = SearchOptions {
         n_best: args.n_best,
         attention: wanted.then(|| args.shown.look.look()),

@@ -76,7 +76,7 @@ dispatch! {
     fn swish_slice(x: &mut [f32]) = gates;
     fn swish_backward_slice(x: &[f32], dy: &[f32], dx: &mut [f32]) = gates;
     fn log_sum_exp(x: &[f32]) -> f32 = softmax;
-    fn exp_row(x: &mut [f32]) -> [f32; 2] = softmax;
+    fn largest(x: &[f32]) -> f32 = softmax;
     fn softmax_row(x: &mut [f32]) = softmax;
     fn log_softmax_row(x: &mut [f32]) = softmax;
     fn lstm_cell_row(gates: &[f32], c_prev: &[f32], h: &mut [f32], c: &mut [f32], saved: &mut [f32]) = cells;

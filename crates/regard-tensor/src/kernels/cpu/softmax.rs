@@ -3,9 +3,9 @@
 use super::math;
 use super::slices::{LANES, add_lanes};
 
-/// The largest value, −∞ for an empty row; NaN is passed over (its exponential brings it back).
+/// NaN is passed over: its exponential brings it back.
 #[inline(always)]
-fn largest(x: &[f32]) -> f32 {
+pub(super) fn largest<const FMA: bool>(x: &[f32]) -> f32 {
     let mut lanes = [f32::NEG_INFINITY; LANES];
     let larger = |a: f32, b: f32| if b > a { b } else { a };
     let (blocks, rest) = x.as_chunks::<LANES>();
@@ -38,7 +38,7 @@ fn sum_exp<const FMA: bool>(x: &[f32], max: f32) -> f32 {
 
 #[inline(always)]
 pub(super) fn log_sum_exp<const FMA: bool>(x: &[f32]) -> f32 {
-    let max = largest(x);
+    let max = largest::<FMA>(x);
     if max == f32::NEG_INFINITY {
         x.iter().fold(max, |sum, &x| sum + x)
     } else {
@@ -48,35 +48,23 @@ pub(super) fn log_sum_exp<const FMA: bool>(x: &[f32]) -> f32 {
 
 #[inline(always)]
 pub(super) fn softmax_row<const FMA: bool>(x: &mut [f32]) {
-    let max = largest(x);
+    let max = largest::<FMA>(x);
     if max == f32::NEG_INFINITY {
         // −∞ becomes 0; NaN, if that is what the row holds, stays.
         return x.iter_mut().filter(|x| **x == f32::NEG_INFINITY).for_each(|x| *x = 0.0);
     }
-    let sum = exp_below::<FMA>(x, max);
+    for x in x.iter_mut() {
+        *x = math::exp::<FMA>(*x - max);
+    }
+    let sum = super::slices::sum_slice::<FMA>(x);
     for x in x {
         *x /= sum;
     }
 }
 
 #[inline(always)]
-pub(super) fn exp_row<const FMA: bool>(x: &mut [f32]) -> [f32; 2] {
-    let max = largest(x);
-    [max, exp_below::<FMA>(x, max)]
-}
-
-/// `x = e^(x − max)`, and the sum.
-#[inline(always)]
-fn exp_below<const FMA: bool>(x: &mut [f32], max: f32) -> f32 {
-    for x in x.iter_mut() {
-        *x = math::exp::<FMA>(*x - max);
-    }
-    super::slices::sum_slice::<FMA>(x)
-}
-
-#[inline(always)]
 pub(super) fn log_softmax_row<const FMA: bool>(x: &mut [f32]) {
-    let max = largest(x);
+    let max = largest::<FMA>(x);
     if max == f32::NEG_INFINITY {
         return;
     }

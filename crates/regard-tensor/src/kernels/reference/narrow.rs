@@ -27,12 +27,8 @@ pub fn gemm_narrow<T: Number>(
         };
         for (column, c) in c.iter_mut().enumerate() {
             let products = a.iter().enumerate().map(|(at, &a)| a * T::from_f64(b.number(at, column).into()));
-            let column_scale = match b.form() {
-                NarrowForm::Bf16 => 1.0,
-                NarrowForm::Int8 { scales, .. } => scales[column],
-            };
             let start = if accumulate { *c } else { T::ZERO } + bias.map_or(T::ZERO, |bias| bias[column]);
-            *c = start + products.sum::<T>() * T::from_f64(f64::from(scale * column_scale));
+            *c = start + products.sum::<T>() * T::from_f64(f64::from(scale * b.scale(column)));
         }
     });
 }
