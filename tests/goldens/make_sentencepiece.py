@@ -2,6 +2,7 @@
 
 usage: make_sentencepiece.py                       writes crates/regard-text/tests/data/sentencepiece/
        make_sentencepiece.py --compare BINARY      compares many more lines and models with the example program
+       make_sentencepiece.py --compare-files BINARY TEXT...   likewise, 20,000 lines of each file, with models of that file
        make_sentencepiece.py --compare-trained BINARY  likewise, models that the example has trained
        make_sentencepiece.py --compare-samples BINARY  draws of both
        make_sentencepiece.py --time BINARY         pieces a second, of the package and of the example
@@ -189,6 +190,16 @@ def compare(binary):
     return total
 
 
+def compare_files(binary, paths):
+    total = 0
+    for path in paths:
+        lines = pathlib.Path(path).read_text(encoding="utf-8").split("\n")[:20_000]
+        for name, file in models(lines, 4000, False).items():
+            total += compare_model(f"{path} {name}", file, binary, lines, adversarial_lines(500, 6))
+    print("differences in all:", total)
+    return total
+
+
 def compare_model(name, file, binary, real, hard):
     model = spm.SentencePieceProcessor(model_proto=file)
     unigram = pb2.ModelProto.FromString(file).trainer_spec.model_type == 1
@@ -279,6 +290,8 @@ if __name__ == "__main__":
             write_goldens()
         case ["--compare", binary]:
             sys.exit(compare(binary) > 0)
+        case ["--compare-files", binary, *paths]:
+            sys.exit(compare_files(binary, paths) > 0)
         case ["--compare-trained", binary]:
             sys.exit(compare_trained(binary) > 0)
         case ["--compare-samples", binary]:

@@ -54,7 +54,9 @@ impl<T: Element> Clone for Buffer<T> {
 
 impl<T: Element> Drop for Buffer<T> {
     fn drop(&mut self) {
-        self.values.take().map(pool::give);
+        if let Some(values) = self.values.take() {
+            pool::give(values);
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Losses and gradients in bf16 beside those in f32.
 
+#![allow(clippy::float_cmp, reason = "equal bits are the point")]
+
 use regard_tensor::ops::{self, Targets};
 use regard_tensor::{Element, Precision, Result, Tape, Tensor, Threads, Var, random};
 
