@@ -78,16 +78,20 @@ impl Draws {
             };
             let log_prob = log_probs.get(token as usize).copied().unwrap_or(f32::NEG_INFINITY);
             path.push(token, log_prob, output, row, self.source.len());
-            let fate = if token == EOS { Fate::Ended } else { Fate::Lives };
+            let fate = match path.tokens.len() {
+                _ if token == EOS => Fate::Ended,
+                length if length >= self.max_length => Fate::Cut,
+                _ => Fate::Lives,
+            };
             if let Some(considered) = &mut considered {
                 considered.push(Considered { parent, token, log_prob, sum: path.log_prob, fate });
             }
-            if fate == Fate::Ended || path.tokens.len() >= self.max_length {
-                self.done.push((number, path));
-            } else {
+            if fate == Fate::Lives {
                 self.living.push(path);
                 self.numbers.push(number);
                 rows.push(row);
+            } else {
+                self.done.push((number, path));
             }
         }
         Ok(rows)

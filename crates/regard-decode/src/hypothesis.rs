@@ -18,6 +18,9 @@ pub struct Hypothesis {
     pub token_log_probs: Vec<f32>,
     /// Whether the end symbol was written; `false` where the length limit, or who stopped the search, has cut.
     pub finished: bool,
+    /// Whether the search was stopped, by its time limit or by who asked for it, before it had come to its end: there may
+    /// be better ones.
+    pub stopped: bool,
     /// Attention weights where they were asked for, `[token_log_probs, source tokens + end symbol]`.
     pub attention: Option<Vec<Vec<f32>>>,
     /// The scores that the weights were made from, in the same form.
@@ -46,6 +49,7 @@ impl Hypothesis {
             tokens: path.tokens,
             token_log_probs: path.token_log_probs,
             finished,
+            stopped: false,
         }
     }
 }

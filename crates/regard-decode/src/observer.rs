@@ -15,7 +15,8 @@ pub struct SearchStep {
     pub sentence: usize,
     /// The target position that was written, from 0.
     pub position: usize,
-    /// Continuations, best first: those that the beam has taken, and as many that it has not. A draw has one.
+    /// Continuations, best first: those that the beam has taken, and as many that it has not. Where phrases are wished for,
+    /// those that were taken come first, for what they have met. A draw has one.
     pub candidates: Vec<Considered>,
     /// The tokens of each path that goes on, best first.
     pub living: Vec<Vec<u32>>,
@@ -40,8 +41,10 @@ pub struct Considered {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fate {
-    /// It goes on, unless the search ends here.
+    /// It goes on, unless nothing that lives can enter the result any more and the search ends here.
     Lives,
+    /// It has come to the maximum length.
+    Cut,
     /// It wrote the end symbol, and may be in the result.
     Ended,
     /// There were enough better ones.

@@ -86,7 +86,9 @@ impl<'a> Decoding<'a> {
     ) -> Result<Vec<Vec<Hypothesis>>> {
         options.check()?;
         self.check_look(options.attention)?;
-        self.check_attention(options.watch().is_wanted())?;
+        if options.coverage_penalty > 0.0 && !self.model.has_attention() {
+            return Err(DecodeError::NoAttention { wanted: "a coverage penalty" });
+        }
         self.check_requests(source, options, requests)?;
         if source.rows() == 0 {
             return Ok(Vec::new());
@@ -104,7 +106,7 @@ impl<'a> Decoding<'a> {
         loop {
             let (tokens, rows) = next_input(&searches);
             if rows.is_empty() || self.is_stopped(deadline) {
-                return Ok(searches.into_iter().map(Search::into_hypotheses).collect());
+                return Ok(searches.into_iter().map(Search::end).collect());
             }
             let output = self.model.step(&run, &memory, &state, &tokens, &rows)?;
             let parents = self.advance(&mut searches, &output)?;
@@ -148,17 +150,13 @@ impl<'a> Decoding<'a> {
         Ok(())
     }
 
-    pub(crate) fn check_attention(&self, wanted: bool) -> Result<()> {
-        if wanted && !self.model.has_attention() {
-            return Err(DecodeError::NoAttention { wanted: "an alignment or a picture of the attention" });
-        }
-        Ok(())
-    }
-
     /// Says whether the model has the attention that is asked for.
     pub(crate) fn check_look(&self, look: Option<Look>) -> Result<()> {
-        self.check_attention(look.is_some())?;
-        look.map_or(Ok(()), |look| look.check(self.model))
+        let Some(look) = look else { return Ok(()) };
+        if !self.model.has_attention() {
+            return Err(DecodeError::NoAttention { wanted: "an alignment or a picture of the attention" });
+        }
+        look.check(self.model)
     }
 
     pub(crate) fn is_stopped(&self, deadline: Option<Instant>) -> bool {
@@ -198,11 +196,17 @@ impl Search {
         }
     }
 
-    fn into_hypotheses(self) -> Vec<Hypothesis> {
-        match self {
+    /// The result. What still lives is stopped, and the whole list says so.
+    fn end(self) -> Vec<Hypothesis> {
+        let stopped = !self.living().is_empty();
+        let mut list = match self {
             Self::Beam(beam) => beam.into_hypotheses(),
             Self::Draws(draws) => draws.into_hypotheses(),
+        };
+        for hypothesis in &mut list {
+            hypothesis.stopped = stopped;
         }
+        list
     }
 }
 

@@ -39,6 +39,7 @@ impl Translation {
             score: 0.0,
             token_log_probs: Vec::new(),
             finished: true,
+            stopped: false,
             attention: attention.then(Vec::new),
             attention_scores: attention.then(Vec::new),
         };
@@ -58,6 +59,12 @@ impl Translation {
     pub fn source_words(&self) -> Vec<Option<usize>> {
         let tokens = self.source.split_last().map_or(&[][..], |(_end, tokens)| tokens);
         tokens.iter().map(|token| token.word).collect()
+    }
+
+    /// Whether the search was ended before its time: see [`Hypothesis::stopped`].
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.candidates.iter().any(|candidate| candidate.hypothesis.stopped)
     }
 
     /// The text of the best translation.

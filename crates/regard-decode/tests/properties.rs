@@ -10,8 +10,8 @@ use std::time::Duration;
 use common::{FakeModel, table, target_row};
 use proptest::prelude::*;
 use regard_decode::{
-    BeamWidth, Controls, DecodeError, Decoding, Fate, LengthPenalty, Look, MaxLength, SearchObserver,
-    SearchOptions, SearchStep,
+    BeamWidth, Controls, DecodeError, Decoding, Fate, Hypothesis, LengthPenalty, Look, MaxLength,
+    SearchObserver, SearchOptions, SearchStep,
 };
 use regard_tensor::Threads;
 use regard_text::Padded;
@@ -189,15 +189,17 @@ fn a_search_that_is_stopped_has_the_best_so_far() {
         let decoding = Decoding { controls, ..model.decoding(&threads) };
         // The best so far: what the same search cut at that length would give.
         let found = decoding.search(&source, &never_ends).unwrap().remove(0).remove(0);
-        assert_eq!((found.tokens.len(), found.finished), (wanted, false));
+        assert_eq!((found.tokens.len(), found.finished, found.stopped), (wanted, false, true));
         if wanted > 0 {
             let cut = SearchOptions { max_length: MaxLength::Fixed(wanted), ..never_ends.clone() };
-            assert_eq!(found, model.search(&[vec![4, 5, 6]], &cut).unwrap().remove(0).remove(0));
+            let cut = model.search(&[vec![4, 5, 6]], &cut).unwrap().remove(0).remove(0);
+            assert!(!cut.stopped);
+            assert_eq!(found, Hypothesis { stopped: true, ..cut });
         }
     }
     let no_time = SearchOptions { time_limit: Some(Duration::ZERO), ..never_ends };
     let found = model.search(&[vec![4, 5, 6]], &no_time).unwrap().remove(0).remove(0);
-    assert_eq!((found.tokens.len(), found.finished), (0, false));
+    assert_eq!((found.tokens.len(), found.finished, found.stopped), (0, false, true));
     let much_time = SearchOptions { time_limit: Some(Duration::MAX), ..SearchOptions::default() };
     let unlimited = model.search(&[vec![4, 5, 6]], &SearchOptions::default()).unwrap();
     assert_eq!(model.search(&[vec![4, 5, 6]], &much_time).unwrap(), unlimited);

@@ -193,8 +193,9 @@ fn a_trace_tells_the_search_again() {
             // What ends has one of the first three ranks, and leaves its place to the next.
             let late = step.candidates.iter().skip(3).filter(|candidate| candidate.fate == Fate::Ended);
             assert_eq!((late.count(), step.candidates.len()), (0, 6));
+            let at_limit = position + 1 == options.max_length.tokens([2, 1][sentence]);
             let lives = step.candidates.iter().filter(|candidate| candidate.fate == Fate::Lives);
-            assert_eq!(lives.count(), 3);
+            assert_eq!(lives.count(), if at_limit { 0 } else { 3 });
             let path = |candidate: &regard_decode::Considered| {
                 [living[candidate.parent].as_slice(), &[candidate.token]].concat()
             };
@@ -208,6 +209,59 @@ fn a_trace_tells_the_search_again() {
             assert!(ended.contains(&[hypothesis.tokens.as_slice(), &[EOS]].concat()));
         }
     }
+}
+
+#[test]
+fn a_trace_shows_what_the_beam_leaves_and_the_limit_cuts() {
+    let (model, threads) = (FakeModel::random(11, 5), Threads::single());
+    let rows = Padded::from_sentences([[4_u32, 5].as_slice()].into_iter());
+    let wish = [Request { include: vec![vec![7, 8], vec![9]], ..Request::default() }];
+    for request in [[Request::default()], wish] {
+        let steps = Steps::default();
+        let options = SearchOptions {
+            beam_size: 3,
+            n_best: 3,
+            max_length: MaxLength::Fixed(5),
+            min_length: 5,
+            ..SearchOptions::default()
+        };
+        let controls = Controls { observer: Some(&steps), ..Controls::default() };
+        let watched = Decoding { controls, ..model.decoding(&threads) };
+        let found = watched.search_with(&rows, &options, &request).unwrap();
+        let alone = model.decoding(&threads).search_with(&rows, &options, &request).unwrap();
+        assert_eq!(found, alone, "watching changes nothing");
+        let steps = steps.0.into_inner().unwrap();
+        assert_eq!(steps.len(), 5);
+        for step in &steps {
+            let (taken, left) = step.candidates.split_at(3);
+            let last = step.position == 4;
+            let goes_on = if last { Fate::Cut } else { Fate::Lives };
+            assert!(taken.iter().all(|candidate| [goes_on, Fate::Ended].contains(&candidate.fate)));
+            assert!(left.iter().all(|candidate| candidate.fate == Fate::Dropped));
+            assert!(left.windows(2).all(|pair| pair[0].sum >= pair[1].sum));
+            assert!(left.iter().all(|candidate| !taken.contains(candidate)));
+            assert_eq!((left.len(), step.living.len()), (3, if last { 0 } else { 3 }));
+        }
+    }
+}
+
+#[test]
+fn draws_that_the_limit_cuts_are_told_so() {
+    let (model, threads, steps) = (FakeModel::random(9, 5), Threads::single(), Steps::default());
+    let rows = Padded::from_sentences([[4_u32, 5].as_slice()].into_iter());
+    let sampling = Some(Sampling::default());
+    let options = SearchOptions {
+        sampling,
+        n_best: 2,
+        min_length: 9,
+        max_length: MaxLength::Fixed(3),
+        ..SearchOptions::default()
+    };
+    let controls = Controls { observer: Some(&steps), ..Controls::default() };
+    Decoding { controls, ..model.decoding(&threads) }.search(&rows, &options).unwrap();
+    let fates = |step: &SearchStep| -> Vec<Fate> { step.candidates.iter().map(|one| one.fate).collect() };
+    let fates: Vec<_> = steps.0.into_inner().unwrap().iter().map(fates).collect();
+    assert_eq!(fates, [[Fate::Lives; 2], [Fate::Lives; 2], [Fate::Cut; 2]]);
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn tokens(pairs: &[Pair]) -> usize {
 fn encode(source: &CorpusSource, pipeline: &Pipeline) -> Result<Corpus, TextError> {
     let mut corpus = Corpus::default();
     let mut encoder = CorpusEncoder::new(pipeline, pipeline, CorpusFilters::default(), 1);
-    encoder.encode(source.open()?, &[], |pair| {
+    encoder.encode(source.open()?, &[], |pair, _line| {
         corpus.pairs.push(pair);
         Ok::<_, TextError>(())
     })?;

@@ -114,7 +114,8 @@ fn encode(
     let lines = lines.iter().map(|&(source, target)| Ok((source.to_owned(), target.to_owned())));
     let tags: Vec<String> = tags.iter().map(|&tag| tag.to_owned()).collect();
     let mut pairs = Vec::new();
-    let keep = |pair| {
+    let keep = |pair, line: usize| {
+        assert_eq!(pipeline.encode(LINES[line - 1].1), Pair::clone(&pair).target);
         pairs.push(pair);
         Ok::<_, TextError>(())
     };
@@ -169,7 +170,7 @@ fn duplicates_are_found_across_corpora() {
     let mut encoder = CorpusEncoder::new(&pipeline, &pipeline, filters, 1);
     let mut encode = |pairs: &[(&str, &str)]| {
         let lines = pairs.iter().map(|&(a, b)| Ok((a.to_owned(), b.to_owned()))).collect::<Vec<_>>();
-        encoder.encode::<_, TextError>(lines, &[], |_| Ok(())).unwrap()
+        encoder.encode::<_, TextError>(lines, &[], |_, _| Ok(())).unwrap()
     };
     assert_eq!(encode(&[("a", "b"), ("b", "a")]).duplicates, 0);
     let report = encode(&[("a", "a"), ("b", "a"), ("a", "b"), ("a b", "")]);
@@ -187,8 +188,9 @@ fn threads_change_nothing_and_errors_come_through() {
     let run = |threads| {
         let mut encoder = CorpusEncoder::new(&pipeline, &pipeline, CorpusFilters::default(), threads);
         let mut pairs = Vec::new();
-        let keep = |pair| {
+        let keep = |pair, line| {
             pairs.push(pair);
+            assert_eq!(line, pairs.len());
             Ok::<_, TextError>(())
         };
         encoder.encode(lines.iter().cloned().map(Ok), &[], keep).unwrap();
@@ -200,10 +202,11 @@ fn threads_change_nothing_and_errors_come_through() {
 
     let mut encoder = CorpusEncoder::new(&pipeline, &pipeline, CorpusFilters::default(), 2);
     let tags = ["<2fr>".to_owned()];
-    let error = encoder.encode::<_, TextError>(lines.iter().cloned().map(Ok), &tags, |_| Ok(())).unwrap_err();
+    let error =
+        encoder.encode::<_, TextError>(lines.iter().cloned().map(Ok), &tags, |_, _| Ok(())).unwrap_err();
     assert!(error.to_string().contains("tag `<2fr>` is not one of the model's"), "{error}");
     let bad = TextError::InvalidUtf8 { file: "f".to_owned(), line: 40_000 };
     let lines = lines.iter().take(39_999).cloned().map(Ok).chain([Err(bad)]);
-    let error = encoder.encode::<_, TextError>(lines, &[], |_| Ok(())).unwrap_err();
+    let error = encoder.encode::<_, TextError>(lines, &[], |_, _| Ok(())).unwrap_err();
     assert!(error.to_string().starts_with("f:40000: not valid UTF-8"), "{error}");
 }

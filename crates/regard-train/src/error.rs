@@ -13,6 +13,14 @@ pub enum TrainError {
     /// A recipe is not valid TOML, or has an unknown key or a value of the wrong type.
     #[error("{0}")]
     Recipe(String),
+    /// A change of a recipe is not `key=value`, or no such key can be set.
+    #[error("{change}: {reason}")]
+    Change {
+        /// The change.
+        change: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// A key of a recipe has an impossible value.
     #[error("{}{key}: {reason}", line.map(|line| format!("line {line}: ")).unwrap_or_default())]
     Impossible {

@@ -51,8 +51,8 @@ pub use log::{LOG_FILE, Record, TrainingLog, ValidRecord};
 pub use noise::noise_key;
 pub use observer::{Event, Observer, Silent, Update};
 pub use recipe::{
-    CorpusRecipe, DataRecipe, FiltersRecipe, Metric, ModelRecipe, MosesUse, Recipe, TokenizerKind,
-    TokenizerRecipe, TrainingCorpus, ValidationRecipe,
+    CorpusRecipe, DataRecipe, FiltersRecipe, Metric, ModelRecipe, MosesUse, RECIPE_FILE, Recipe,
+    TokenizerKind, TokenizerRecipe, TrainingCorpus, ValidationRecipe,
 };
 pub use resampler::Resampler;
 pub use run::Outcome;

@@ -33,7 +33,7 @@ pub struct Record {
     pub learning_rate: f64,
     /// The norm of all gradients of the update, before clipping.
     pub gradient_norm: f64,
-    /// Target tokens a second since the last record.
+    /// Target tokens a second since the last record; where there were none, that of the last record.
     pub tokens_per_s: f64,
     /// The verdict on the model after the update, where it was validated.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -100,12 +100,14 @@ fn kept_lines(path: &Path, keep: u64) -> Result<Vec<u8>> {
 }
 
 /// The end of a log.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct LogEnd {
     /// Complete records.
     pub(crate) records: u64,
     /// The `seconds` of the last one; 0 where there is none.
     pub(crate) seconds: f64,
+    /// Its `tokens_per_s`.
+    pub(crate) tokens_per_s: f64,
 }
 
 /// The end of the log in a directory.
@@ -115,7 +117,8 @@ pub(crate) fn last_record(directory: &Path) -> LogEnd {
     let last = complete.rsplit('\n').next().unwrap_or_default();
     let last: serde_json::Value = serde_json::from_str(last).unwrap_or_default();
     let records = if complete.is_empty() { 0 } else { 1 + complete.matches('\n').count() as u64 };
-    LogEnd { records, seconds: last["seconds"].as_f64().unwrap_or(0.0) }
+    let number = |field: &str| last[field].as_f64().unwrap_or(0.0);
+    LogEnd { records, seconds: number("seconds"), tokens_per_s: number("tokens_per_s") }
 }
 
 #[cfg(test)]
@@ -155,10 +158,11 @@ mod tests {
             log.append(&record(step)).unwrap();
         }
         let whole = fs::read_to_string(&path).unwrap();
-        assert_eq!(last_record(directory.path()), LogEnd { records: 3, seconds: 0.5 });
+        let end = LogEnd { records: 3, seconds: 0.5, tokens_per_s: 200.0 };
+        assert_eq!(last_record(directory.path()), end);
         // A kill in the middle of a line.
         fs::write(&path, format!("{whole}{{\"step\":4,")).unwrap();
-        assert_eq!(last_record(directory.path()), LogEnd { records: 3, seconds: 0.5 });
+        assert_eq!(last_record(directory.path()), end);
         let mut log = TrainingLog::open(directory.path(), 2).unwrap();
         log.append(&record(3)).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), whole);

@@ -6,7 +6,7 @@ use regard_text::{Batch, PairSource, Sampler};
 
 use crate::error::{Result, TrainError};
 use crate::identity::Identity;
-use crate::log::{Record, TrainingLog, ValidRecord, last_record};
+use crate::log::{LogEnd, Record, TrainingLog, ValidRecord, last_record};
 use crate::observer::{Event, Observer, Update};
 use crate::resampler::Resampler;
 use crate::run_directory::RunDirectory;
@@ -33,10 +33,18 @@ struct Session<'a> {
     log: Option<TrainingLog>,
     /// Seconds of the run before it was resumed, less the observer's at the start.
     offset: f64,
-    /// The seconds and the tokens of the last record.
-    mark: (f64, u64),
+    /// The last record.
+    mark: Mark,
     /// The step of the last checkpoint.
     saved: Option<u64>,
+}
+
+/// Where a record begins to count.
+#[derive(Clone, Copy)]
+struct Mark {
+    seconds: f64,
+    tokens: u64,
+    tokens_per_s: f64,
 }
 
 impl Session<'_> {
@@ -115,19 +123,20 @@ impl Trainer {
         validator: Option<&'a mut dyn Validator>,
         observer: &'a mut dyn Observer,
     ) -> Result<Session<'a>> {
-        let (mut log, mut before) = (None, 0.0);
+        let (mut log, mut before) = (None, LogEnd::default());
         if let Some(directory) = &self.directory {
             if self.began.is_none() && RunDirectory::holds_run(directory.path()) {
                 return Err(TrainError::RunExists { path: directory.path().to_owned() });
             }
             directory.prepare()?;
             log = Some(TrainingLog::open(directory.path(), self.progress.log_records)?);
-            before = last_record(directory.path()).seconds;
+            before = last_record(directory.path());
         }
         // From now on the trainer continues this run, also when it is called again.
         let saved = self.began.replace(identity.clone()).map(|_| self.progress.step);
-        let offset = before - observer.seconds();
-        let mark = (before, self.progress.tokens);
+        let LogEnd { seconds, tokens_per_s, .. } = before;
+        let offset = seconds - observer.seconds();
+        let mark = Mark { seconds, tokens: self.progress.tokens, tokens_per_s };
         Ok(Session { identity, validator, observer, log, offset, mark, saved })
     }
 
@@ -159,10 +168,14 @@ impl Trainer {
     /// Writes a record of what happened since the last one, with a validation where it is wanted.
     fn report(&mut self, session: &mut Session, update: &Update, validated: bool) -> Result<()> {
         // A validation takes time that does not count as training speed.
-        let (since, tokens_before) = session.mark;
-        let duration = session.seconds() - since;
-        let trained = (self.progress.tokens - tokens_before) as f64;
-        let tokens_per_s = if duration > 0.0 { trained / duration } else { 0.0 };
+        let duration = session.seconds() - session.mark.seconds;
+        let trained = self.progress.tokens - session.mark.tokens;
+        let tokens_per_s = match trained {
+            // A validation at the end, after a record of the same update.
+            0 => session.mark.tokens_per_s,
+            _ if duration > 0.0 => trained as f64 / duration,
+            _ => 0.0,
+        };
         let valid = if validated { Some(self.validate(session)?) } else { None };
 
         let mut window = std::mem::take(&mut self.progress.window);
@@ -186,7 +199,7 @@ impl Trainer {
             log.append(&record)?;
         }
         self.progress.log_records += 1;
-        session.mark = (record.seconds, self.progress.tokens);
+        session.mark = Mark { seconds: record.seconds, tokens: self.progress.tokens, tokens_per_s };
         session.observer.event(&Event::Reported(record));
         Ok(())
     }

@@ -8,6 +8,7 @@ use regard_model::{Parameters, Seq2Seq};
 
 use crate::error::{Result, TrainError, io_error};
 use crate::log::LOG_FILE;
+use crate::recipe::RECIPE_FILE;
 use crate::training_state::TrainingState;
 
 const CHECKPOINTS: &str = "checkpoints";
@@ -42,7 +43,7 @@ impl RunDirectory {
     pub(crate) fn prepare(&self) -> Result<()> {
         let checkpoints = self.path.join(CHECKPOINTS);
         fs::create_dir_all(&checkpoints).map_err(io_error(&checkpoints))?;
-        checkpoint::tidy(&self.path, &["config.json", "model.safetensors", LOG_FILE])?;
+        checkpoint::tidy(&self.path, &["config.json", "model.safetensors", LOG_FILE, RECIPE_FILE])?;
         Ok(checkpoint::tidy(&checkpoints, &["step-"])?)
     }
 

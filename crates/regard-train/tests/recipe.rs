@@ -114,7 +114,12 @@ fn a_transformer_by_its_preset() {
             "d_model = 33\nencoder.heads = 3\ndecoder.heads = 1",
             "needs an even d_model of at least 2, found 33",
         ),
-        ("embedding = 5", "unknown field `embedding`, expected one of `d_model`"),
+        ("embeding = 5", "unknown field `embeding`, expected one of `d_model`"),
+        (
+            "embedding = 5",
+            "line 6: model.embedding: model.preset = \"transformer_tiny\" is one of Transformers, and this is a key of \
+             recurrent models: leave it out, or choose another preset, such as \"transformer_reader\"",
+        ),
         ("encoder.layers = 65", "model.encoder.layers: encoder.layers = 65 are too many"),
         ("d_ff = 0", "model.d_ff: d_ff = 0 must be from 1"),
         ("family = \"recurrent\"", "is not that of the preset, \"transformer\""),
@@ -122,6 +127,77 @@ fn a_transformer_by_its_preset() {
         let error = model(keys).unwrap_err();
         assert!(error.contains(said), "{error}");
     }
+}
+
+#[test]
+fn a_key_of_the_other_family_is_called_so() {
+    let text =
+        format!("{DATA}[model]\npreset = \"transformer_tiny\"\nencoder.heads = 2\n[training]\nupdates = 1\n");
+    assert!(parse(&text, &[]).is_ok());
+    let error = parse(&text, &["model.preset=luong"]).unwrap_err();
+    let said = "model.encoder.heads: model.preset = \"luong\" is one of recurrent models, and this is a key of Transformers: \
+                leave it out, or choose another preset, such as \"transformer_base\"";
+    assert!(error.ends_with(said), "{error}");
+}
+
+#[test]
+fn a_reader_has_its_own_keys() {
+    let model = |keys: &str| {
+        let text = format!("{DATA}[model]\npreset = \"transformer_reader\"\n{keys}\n[training]\nupdates = 1");
+        parse(&text, &[]).unwrap_err()
+    };
+    for (keys, said) in [
+        ("embedding = 30\nreader.heads = 4", "reader.heads = 4 must divide embedding = 30"),
+        ("reader.d_ff = 0", "model.reader.d_ff: reader.d_ff = 0 must be from 1 to 65536"),
+        ("reader.layers = 65", "reader.layers = 65 are too many: at most 64"),
+        ("reader.attention_dropout = 1.5", "reader.attention_dropout = 1.5 must be at least 0"),
+        (
+            "embedding = 33\nreader.heads = 3",
+            "reader.positions = \"sinusoidal\" needs an even embedding of at least 2, found 33",
+        ),
+        (
+            "embedding = 6\nreader.heads = 2\nreader.positions = \"rotary\"",
+            "reader.positions = \"rotary\" needs heads of an even width, found reader.heads = 2 of embedding = 6",
+        ),
+    ] {
+        let error = model(keys);
+        assert!(error.ends_with(said) || error.contains(&format!("{said} ")), "{error}");
+    }
+}
+
+#[test]
+fn a_score_by_dot_is_called_by_its_name() {
+    for score in ["dot", "scaled_dot"] {
+        let text = format!("{DATA}[model]\nattention.score = \"{score}\"\n[training]\nupdates = 1");
+        let error = parse(&text, &[]).unwrap_err();
+        let said = format!("attention.score = \"{score}\" needs decoder.hidden = ");
+        assert!(error.contains(&said) && error.ends_with("use \"general\""), "{error}");
+    }
+}
+
+#[test]
+fn a_recipe_is_the_same_after_it_was_written() {
+    let text = r#"
+        seed = 9
+        [[data.corpora]]
+        pairs = "b.tsv"
+        weight = 2.5
+        tags = ["<x>"]
+        [data]
+        valid_pairs = "c.tsv"
+        [model]
+        preset = "luong"
+        attention.radius = 3
+        dropout = 0.25
+        [training]
+        epochs = 2
+        schedule = { kind = "plateau", learning_rate = 0.1 }
+        [validation]
+        max_lines = 7
+    "#;
+    let recipe = parse(text, &["training.clip_norm=5"]).unwrap();
+    let written = recipe.to_toml().unwrap();
+    assert_eq!(parse(&written, &[]).unwrap(), recipe, "{written}");
 }
 
 #[test]
@@ -164,7 +240,7 @@ fn overrides() {
     assert_eq!((recurrent(&recipe).encoder.layers, recipe.validation.beam_size), (9, 3));
 
     let message = parse(&text, &["training.updates.x=1"]).unwrap_err();
-    assert_eq!(message, "--set training.updates.x=1: updates is a value and has no keys below it");
+    assert_eq!(message, "training.updates.x=1: updates is a value and has no keys below it");
     assert!(parse(&text, &["training"]).unwrap_err().contains("write it as key=value"));
     assert!(parse(&text, &["training..x=1"]).unwrap_err().contains("an empty key"));
     assert!(parse(&text, &["training.speed=1"]).unwrap_err().contains("unknown field `speed`"));

@@ -63,6 +63,30 @@ fn the_last_validation_is_made_up_for() {
 }
 
 #[test]
+fn a_last_validation_has_the_speed_of_the_record_before() {
+    let directory = tempfile::tempdir().unwrap();
+    let config = || TrainingConfig { report_every: 5, ..training_config(10) };
+    let log = directory.path().join("training_log.jsonl");
+    let records = || -> Vec<serde_json::Value> {
+        let text = fs::read_to_string(&log).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    train(directory.path(), config(), 1, 0);
+    let found = records();
+    let [.., before, last] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!((&before["step"], &last["step"]), (&10.into(), &10.into()));
+    assert!(before.get("valid").is_none() && last.get("valid").is_some());
+    assert_eq!(before["tokens_per_s"], last["tokens_per_s"]);
+    assert!(last["tokens_per_s"].as_f64().unwrap() > 0.0);
+    // The same where it is made up for by another process.
+    let text = fs::read_to_string(&log).unwrap();
+    let (kept, _) = text.trim_end().rsplit_once('\n').unwrap();
+    fs::write(&log, format!("{kept}\n")).unwrap();
+    train(directory.path(), config(), 1, 0);
+    assert_eq!(records().last().unwrap()["tokens_per_s"], before["tokens_per_s"]);
+}
+
+#[test]
 fn threads_change_nothing() {
     let [one, two] = [1, 2].map(|threads| train_in_memory(training_config(9), threads));
     assert_eq!(bits(&*one), bits(&*two));

@@ -3,10 +3,13 @@
 
 mod common;
 
+use std::fs;
+
 use common::{
     Place, assert_close, attention_model, corpus, fixed_vector_model, json, json_lines, numbers, regard,
     strings, train, translate,
 };
+use regard_text::{Moses, MosesLanguage};
 use serde_json::Value;
 
 const ALL: [&str; 7] = ["--format", "jsonl", "--attention", "--alignment", "hard", "--n-best", "5"];
@@ -191,6 +194,46 @@ fn weights(look: &Value) -> Vec<Vec<f64>> {
     site["weights"].as_array().unwrap().iter().map(numbers).collect()
 }
 
+/// With Moses' tokenizer around a model, BLEU in its training is that of Moses' tokens on both sides.
+#[test]
+fn validation_bleu_is_that_of_moses_tokens() {
+    let place = Place::new();
+    let recipe = place.recipe();
+    // Punctuation that Moses' tokenizer cuts off.
+    for name in ["train.en", "train.fr"] {
+        let text = fs::read_to_string(place.at(name)).unwrap();
+        place.write(name, text.replace('\n', ", \"yes\".\n"));
+    }
+    let run = place.at("run");
+    let sets = [
+        "tokenizer.moses=raw",
+        "data.valid_source=train.en",
+        "data.valid_target=train.fr",
+        "validation.metric=bleu",
+        "validation.max_lines=40",
+        "training.updates=60",
+        "training.validate_every=60",
+    ];
+    train(&recipe, &run, &sets);
+    let log = json_lines(&fs::read_to_string(format!("{run}/training_log.jsonl")).unwrap());
+    let logged = log.last().unwrap()["valid"]["bleu"].as_f64().unwrap();
+
+    let moses = |name: &str, language| {
+        let text = fs::read_to_string(place.at(name)).unwrap();
+        let moses = Moses { language, escape: true };
+        let lines = text.lines().take(40).map(|line| moses.tokenize(line).join(" ") + "\n");
+        lines.collect::<String>()
+    };
+    let source = moses("train.en", MosesLanguage::En);
+    let hypothesis = place.write("hyp", translate(&run, &["--pretokenized"], source));
+    let reference = place.write("ref", moses("train.fr", MosesLanguage::Fr));
+    let call =
+        ["evaluate", &hypothesis, "--ref", &reference, "--metrics", "bleu", "--tokenize", "none", "--json"];
+    let evaluated = json(&regard(&call).ok());
+    assert!(logged > 5.0, "{logged}");
+    assert_close(logged, evaluated[0]["score"].as_f64().unwrap(), 1e-9);
+}
+
 #[test]
 fn look_sees_what_translate_returns() {
     for record in json_lines(&translate(attention_model(), &ALL, source())) {
@@ -208,6 +251,27 @@ fn look_sees_what_translate_returns() {
             }
         }
     }
+}
+
+#[test]
+fn look_says_what_the_model_has_not_known() {
+    let options = ["--tgt", "le zèbre noir"];
+    let seen = look(&options, "the zebra sleeps");
+    assert_eq!(strings(&seen["source_tokens"]), ["the", "zebra", "sleeps", "</s>"]);
+    assert_eq!(strings(&seen["target_tokens"]), ["le", "zèbre", "noir", "</s>"]);
+    assert_eq!((&seen["source_unknown"], &seen["target_unknown"]), (&[1].into(), &[1].into()));
+    let shown = |options: &[&str]| {
+        let call = ["look", attention_model(), "the zebra sleeps", "--plain", "--width", "100"];
+        regard(&[call.as_slice(), options].concat()).ok()
+    };
+    let (free, forced) = (shown(&[]), shown(&options));
+    assert!(free.contains("<unk> (zebra)") && !free.contains("<unk> (</s>)"), "{free}");
+    assert!(forced.contains("<unk> (zebra)") && forced.contains("<unk> (zèbre)"), "{forced}");
+    let known = look(&[], "the black cat sleeps");
+    assert_eq!(
+        (&known["source_unknown"], &known["target_unknown"]),
+        (&Value::from([0; 0]), &Value::from([0; 0]))
+    );
 }
 
 #[test]

@@ -181,11 +181,9 @@ fn recipes_with_mistakes_name_the_key() {
         ("model.preset=banana", &["`banana`", "`bahdanau`"]),
         ("model.encoder.hidden=0", &["hidden"]),
     ];
-    let other_cases: [(&str, &[&str]); 5] = [
+    let other_cases: [(&str, &[&str]); 3] = [
         ("training.schedule.kind=plateau", &["training.schedule.kind", "data.valid_source"]),
         ("training.updats=3", &["`updats`", "training"]),
-        ("training.updates", &["--set training.updates", "key=value"]),
-        ("seed.more=1", &["--set seed.more=1", "seed is a value"]),
         ("validation.metric=bleu", &["validation.metric", "data.valid_source"]),
     ];
     for (set, parts) in model_cases.into_iter().chain(other_cases) {
@@ -194,7 +192,45 @@ fn recipes_with_mistakes_name_the_key() {
             assert!(message.contains(part), "\"{part}\" is not in: {message}");
         }
     }
+    for (set, message) in [
+        ("training.updates", "--set training.updates: write it as key=value"),
+        ("=1", "--set =1: an empty key"),
+        ("seed.more=1", "--set seed.more=1: seed is a value"),
+    ] {
+        regard(&["train", &recipe, "--out", &out, "--set", set]).fails_with(2, &[message]);
+    }
     assert!(!fs::exists(&out).unwrap(), "nothing was begun");
+}
+
+#[test]
+fn a_loss_that_is_not_finite_is_blamed_on_lines() {
+    let place = Place::new();
+    let recipe = place.recipe();
+    // Every third line is blank and no pair.
+    let lines = |name: &str| {
+        let text = fs::read_to_string(place.at(name)).unwrap();
+        let lines = text.lines().enumerate();
+        lines
+            .map(|(n, line)| if n % 3 == 0 { "\n".to_owned() } else { format!("{line}\n") })
+            .collect::<String>()
+    };
+    place.write("train.en", lines("train.en"));
+    let sets = [
+        "training.batch_sentences=1",
+        "training.clip_norm=0",
+        "training.optimizer={kind=\"sgd\"}",
+        "training.schedule.learning_rate=1e30",
+    ];
+    let sets = sets.map(|set| ["--set", set]).concat();
+    let out = place.at("out");
+    let message = regard(&[["train", &recipe, "--out", &out, "--quiet"].as_slice(), &sets].concat()).fails(1);
+    let number = |start: &str, end: &str| -> usize {
+        let (_, rest) = message.split_once(start).unwrap();
+        rest.split_once(end).unwrap().0.parse().unwrap()
+    };
+    let (line, pair) = (number("train.en, lines ", ": the "), number("(pairs ", ")"));
+    // Pair 1 stands in line 2, pair 2 in line 3, pair 3 in line 5.
+    assert_eq!(line, 3 * ((pair - 1) / 2) + 2 + (pair - 1) % 2, "{message}");
 }
 
 #[test]
@@ -256,6 +292,27 @@ fn what_a_model_without_attention_cannot_do() {
         assert_eq!(ran.out, b"");
         ran.fails_with(2, &["needs attention weights", "take a model with attention"]);
     }
+    regard_reading(&["translate", model, "--coverage-penalty", "0.2"], "the cat\n")
+        .fails_with(2, &["regard: a coverage penalty needs attention weights", "leave it out"]);
+}
+
+#[test]
+fn what_the_time_limit_cuts_is_said() {
+    let model = attention_model();
+    let text = "the cat sleeps\n\nthe dog\n".repeat(9);
+    let ran = regard_reading(&["translate", model, "--time-limit", "0"], &text);
+    assert_eq!(String::from_utf8_lossy(&ran.out), "\n".repeat(27));
+    assert_eq!(
+        ran.err,
+        "--time-limit has ended the search of 18 lines with the best so far: \
+         lines 1, 3, 4, 6, 7, 9, 10, 12, 13, 15, 16, 18, 19, 21, 22, 24, and 2 more\n"
+    );
+    for options in [["--time-limit", "0", "--quiet"].as_slice(), &["--time-limit", "1e6"], &[]] {
+        let ran = regard_reading(&[["translate", model].as_slice(), options].concat(), &text);
+        assert_eq!((ran.err.as_str(), ran.status), ("", Some(0)));
+    }
+    let ran = regard(&["look", model, "the cat", "--json", "--time-limit", "0"]);
+    assert!(ran.err.starts_with("--time-limit has ended the search of 1 line "), "{}", ran.err);
 }
 
 #[test]

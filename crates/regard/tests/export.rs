@@ -97,7 +97,7 @@ fn a_trained_model_translates_the_same_after_it_was_exported_and_imported() {
 #[test]
 fn the_model_card_says_what_is_known() {
     let place = Place::new();
-    let [run, theirs] = ["run", "theirs"].map(|name| place.at(name));
+    let [run, theirs] = ["run", "an Ann's one"].map(|name| place.at(name));
     let [source, target] = corpus(2, 20, (3, 9));
     let [source, target] = [("valid_source", source), ("valid_target", target)]
         .map(|(key, text)| format!("data.{key}=\"{}\"", place.write(key, text)));
@@ -108,22 +108,53 @@ fn the_model_card_says_what_is_known() {
         "training.updates=20",
         "training.validate_every=10",
         "validation.metric=bleu",
+        "validation.max_lines=7",
+        "data.source_language=no",
     ]);
     train(&place.recipe(), &run, &changes);
     export(&run, &theirs).ok();
-    let card = fs::read_to_string(Path::new(&theirs).join("README.md")).unwrap();
+    let [files, valid] = [["train.en", "train.fr"], ["valid_source", "valid_target"]]
+        .map(|names| names.map(|name| format!("`{}`", place.at(name))).join(", "));
+    let card = |theirs: &str| fs::read_to_string(Path::new(theirs).join("README.md")).unwrap();
+    let written = card(&theirs);
     for part in [
-        "language:\n- en\n- fr\n",
-        "# Translation from en to fr",
-        &format!("regard export hf-marian {run} --out {theirs}"),
+        // Without quotation marks the first would be a truth value.
+        "language:\n- \"no\"\n- \"fr\"\n",
+        "# Translation from no to fr",
+        &format!("regard export hf-marian {run} --out '{}'\n", theirs.replace('\'', r"'\''")),
+        &format!("- training text: {files}\n"),
+        &format!("- validation after update 10 on the first 7 lines of {valid}:\n"),
         "1 + 2 layers, width 32",
         "- 300 training pairs",
         "- 20 updates",
         "BLEU|nrefs:1|case:mixed|eff:no|tok:none|smooth:exp|version:regard-",
     ] {
-        assert!(card.contains(part), "\"{part}\" is not in {card}");
+        assert!(written.contains(part), "\"{part}\" is not in {written}");
     }
-    assert!(!card.contains("null"), "{card}");
+    assert!(!written.contains("null"), "{written}");
+
+    // A loss that is not finite is null in the log; a line that is none, or lacks what each has, is damage.
+    let log = format!("{run}/training_log.jsonl");
+    let with_log = |text: &str| {
+        fs::write(&log, text).unwrap();
+        let theirs = place.at("again");
+        export(&run, &theirs).ok();
+        let card = card(&theirs);
+        fs::remove_dir_all(theirs).unwrap();
+        assert!(!card.contains("null") && !card.contains("NaN"), "{card}");
+        card
+    };
+    let record = r#"{"step":20,"epoch":2,"tokens":90,"valid":{"loss":null,"perplexity":null,"best":true}}"#;
+    let unknown = with_log(&format!("{record}\n{{\"step\":3"));
+    assert!(
+        unknown.contains("- 20 updates, 90 target tokens, pass 2") && !unknown.contains("loss"),
+        "{unknown}"
+    );
+    for damage in ["{\"step\":3}", "x", "\0"] {
+        let damaged = with_log(&format!("{record}\n{damage}\n{record}\n"));
+        assert!(damaged.contains("not known: `training_log.jsonl` is damaged in line 2\n"), "{damaged}");
+        assert!(damaged.contains("- 300 training pairs") && !damaged.contains("updates"), "{damaged}");
+    }
 }
 
 #[test]

@@ -122,15 +122,98 @@ fn vocabularies_may_be_named_and_have_other_forms() {
     assert!(words.starts_with("<pad>\n<unk>\n<s>\n</s>\na\n<unused-3>\n<unused-4>\n"), "{words}");
 }
 
+/// Where bytes stand in an archive, and where the zip entry begins that they are in.
+fn find(archive: &[u8], bytes: &[u8]) -> (usize, usize) {
+    let at = archive.windows(bytes.len()).position(|window| window == bytes).unwrap();
+    (at, archive[..at].windows(4).rposition(|window| window == b"PK\x03\x04").unwrap())
+}
+
+/// Sets the checksum of the zip entry that begins at `entry`.
+fn seal(archive: &mut [u8], entry: usize) {
+    let number = |at: usize, length: usize| {
+        archive[entry + at..][..length].iter().rev().fold(0, |sum, &byte| sum << 8 | usize::from(byte))
+    };
+    let start = entry + 30 + number(26, 2) + number(28, 2);
+    let checksum = crc32fast::hash(&archive[start..start + number(18, 4)]);
+    archive[entry + 14..entry + 18].copy_from_slice(&checksum.to_le_bytes());
+}
+
 /// A copy of a model with bytes of its configuration replaced by as many.
 fn changed(place: &Place, name: &str, [from, to]: [&str; 2]) -> String {
     let copy = place.copy_of(&format!("{THEIRS}/{name}"), "theirs");
     let model = format!("{copy}/model.npz");
     let mut bytes = fs::read(&model).unwrap();
-    let at = bytes.windows(from.len()).position(|window| window == from.as_bytes()).unwrap();
+    let (at, entry) = find(&bytes, from.as_bytes());
     bytes[at..at + from.len()].copy_from_slice(to.as_bytes());
+    seal(&mut bytes, entry);
     fs::write(&model, bytes).unwrap();
     model
+}
+
+#[test]
+fn damaged_weights_are_refused_by_their_name() {
+    let place = Place::new();
+    let copy = place.copy_of(&format!("{THEIRS}/s2s"), "s2s");
+    let model = format!("{copy}/model.npz");
+    let mut bytes = fs::read(&model).unwrap();
+    let (name, _) = find(&bytes, b"encoder_Wemb.npy");
+    // A bit of a weight, well behind the header of the array.
+    bytes[name + 300] ^= 1;
+    fs::write(&model, &bytes).unwrap();
+    let out = place.at("out");
+    import(&model, &out).fails_with(
+        1,
+        &["model.npz: entry \"encoder_Wemb.npy\" is damaged: its CRC-32 is ", "copy the file again"],
+    );
+    assert!(!Path::new(&out).exists());
+    let (_, entry) = find(&bytes, b"encoder_Wemb.npy");
+    seal(&mut bytes, entry);
+    fs::write(&model, bytes).unwrap();
+    import(&model, &out).ok();
+}
+
+#[test]
+fn vocabularies_that_may_be_of_another_model_are_named() {
+    let place = Place::new();
+    let [model, target] = ["model.npz", "target.yml"].map(|name| format!("{THEIRS}/s2s/{name}"));
+    let with = |source: &str, out: &str, more: &[&str]| {
+        let call = ["import", "marian", &model, "--vocabs", source, &target, "--out", &place.at(out)];
+        regard(&[call.as_slice(), more].concat())
+    };
+    // The models here were trained with `--dim-vocabs 60 60` and shorter vocabularies.
+    let ran = import(&model, &place.at("short"));
+    assert_eq!(ran.status, Some(0), "{}", ran.err);
+    let notes: Vec<&str> = ran.err.lines().collect();
+    assert_eq!(notes.len(), 3, "{notes:?}");
+    for (note, name) in notes.iter().zip(["source.yml: 19 tokens", "target.yml: 36 tokens"]) {
+        assert!(note.contains(name) && note.contains("has 60 rows: the other rows have no token"), "{note}");
+        assert!(note.ends_with("--dim-vocabs was 60; else it is another model's vocabulary"), "{note}");
+    }
+    let list = |tokens: usize| {
+        let tokens = (0..tokens).fold(String::new(), |text, token| text + &format!("t{token}\n"));
+        place.write("list.txt", format!("</s>\n<unk>\n{tokens}"))
+    };
+    let ran = with(&list(59), "long", &[]);
+    assert!(
+        ran.err.contains("list.txt: 61 tokens") && ran.err.contains("the other tokens are unknown"),
+        "{}",
+        ran.err
+    );
+    assert!(!with(&list(58), "fits", &[]).err.contains("list.txt"));
+    assert_eq!(with(&list(57), "quiet", &["--quiet"]).err, "");
+    for (name, text, message) in [
+        ("empty.yml", "", "empty.yml: has no tokens"),
+        ("empty.json", "{}", "empty.json: has no tokens"),
+        ("empty.txt", "", "empty.txt: line 1 is empty"),
+        ("gap.txt", "</s>\n<unk>\n\na\n", "gap.txt: line 3 is empty"),
+        ("twice.txt", "</s>\n<unk>\na\nb\na\n", "twice.txt: line 5 has the token of line 3, \"a\""),
+        ("twice.yml", "</s>: 0\na: 2\na: 3\n", "twice.yml: line 3 has a key that is there already"),
+    ] {
+        with(&place.write(name, text), "refused", &[]).fails_with(1, &[message]);
+    }
+    let pieces = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/hf_marian/source.spm");
+    with(pieces, "refused", &[]).fails_with(1, &["source.spm: has ", "the model's table 60 rows"]);
+    assert!(!Path::new(&place.at("refused")).exists());
 }
 
 #[test]

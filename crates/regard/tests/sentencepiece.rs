@@ -33,6 +33,27 @@ fn lines_to_pieces_and_ids_and_back() {
 }
 
 #[test]
+fn the_lines_before_a_bad_id_come_out() {
+    let place = Place::new();
+    let (model, text) = trained(&place, &[]);
+    let text = text.repeat(50);
+    let ids = regard_reading(&["tokenizer", "encode", "--model", &model, "--ids"], &text).ok();
+    for (threads, bad) in [("1", 0), ("1", 5000), ("2", 4096), ("3", 14_000)] {
+        let mut lines: Vec<&str> = ids.lines().collect();
+        lines[bad] = "3 x";
+        let call = ["tokenizer", "decode", "--model", &model, "--ids", "--threads", threads];
+        let ran = regard_reading(&call, lines.join("\n"));
+        let expected: String = text.split_inclusive('\n').take(bad).collect();
+        assert!(ran.out == expected.as_bytes(), "{threads} threads, line {bad}");
+        ran.fails_with(1, &[&format!("line {}: `x` is no id of the model: ids go from 0 to 59", bad + 1)]);
+    }
+    let (input, out) = (place.write("ids", "4 5\n99\n4\n"), place.at("out"));
+    regard(&["tokenizer", "decode", "--model", &model, "--ids", "-i", &input, "-o", &out])
+        .fails_with(1, &["line 2: `99` is no id"]);
+    assert_eq!(fs::read_to_string(out).unwrap().lines().count(), 1);
+}
+
+#[test]
 fn the_best_segmentations() {
     let place = Place::new();
     let (model, text) = trained(&place, &[]);
@@ -86,6 +107,15 @@ fn a_recipe_trains_one_or_takes_one() {
     for name in ["source.spm", "source.vocab.txt", "target.spm", "model.safetensors"] {
         let read = |directory: &str| fs::read(format!("{directory}/{name}")).unwrap();
         assert!(read(&learned) == read(&taken), "{name}");
+    }
+    // One file for both sides is read once: a pipe cannot be read again.
+    let piped = place.at("piped");
+    let both = ["tokenizer.source_model=/dev/stdin", "tokenizer.target_model=/dev/stdin"];
+    let sets = [set, both].concat().into_iter().flat_map(|set| ["--set", set]).collect::<Vec<_>>();
+    let call = ["train", &recipe, "--out", &piped, "--quiet"];
+    regard_reading(&[call.as_slice(), &sets].concat(), fs::read(&models[0]).unwrap()).ok();
+    for name in ["source.spm", "target.spm"] {
+        assert!(fs::read(format!("{piped}/{name}")).unwrap() == fs::read(&models[0]).unwrap(), "{name}");
     }
     let input = "</s> <pad> ▁ <0x41>\n\n";
     assert_eq!(translate(&learned, &[], input).matches('\n').count(), 2);

@@ -5,19 +5,16 @@
 
 use super::candidates::Candidate;
 
-/// The candidates, each with the tokens that it has met, as the beam takes them: best first.
+/// The candidates that the beam takes, best first; `met` says how many tokens of the wishes one has.
 pub(super) fn allot(
-    mut candidates: Vec<(usize, Candidate)>,
+    candidates: Vec<Candidate>,
+    met: impl Fn(&Candidate) -> usize,
     beam_size: usize,
     wished: usize,
 ) -> Vec<Candidate> {
-    candidates.sort_by(|(_, a), (_, b)| {
-        b.sum.total_cmp(&a.sum).then(a.parent.cmp(&b.parent)).then(a.token.cmp(&b.token))
-    });
-    candidates.dedup_by_key(|(_, candidate)| (candidate.parent, candidate.token));
     let mut banks: Vec<Vec<Candidate>> = vec![Vec::new(); wished + 1];
-    for (met, candidate) in candidates {
-        banks[met.min(wished)].push(candidate);
+    for candidate in ranked(candidates) {
+        banks[met(&candidate).min(wished)].push(candidate);
     }
     let mut taken = vec![0; banks.len()];
     let mut left = beam_size;
@@ -31,9 +28,15 @@ pub(super) fn allot(
         }
     }
     let chosen = banks.iter().zip(taken).flat_map(|(bank, taken)| bank.iter().take(taken));
-    let mut chosen: Vec<Candidate> = chosen.copied().collect();
-    chosen.sort_by(|a, b| b.sum.total_cmp(&a.sum).then(a.parent.cmp(&b.parent)).then(a.token.cmp(&b.token)));
-    chosen
+    ranked(chosen.copied().collect())
+}
+
+/// The candidates, best first, each once.
+pub(super) fn ranked(mut candidates: Vec<Candidate>) -> Vec<Candidate> {
+    candidates
+        .sort_by(|a, b| b.sum.total_cmp(&a.sum).then(a.parent.cmp(&b.parent)).then(a.token.cmp(&b.token)));
+    candidates.dedup_by_key(|candidate| (candidate.parent, candidate.token));
+    candidates
 }
 
 #[cfg(test)]
@@ -42,16 +45,17 @@ mod tests {
 
     #[test]
     fn every_bank_has_its_share() {
-        let candidate = |met, token, sum| (met, Candidate { sum, parent: 0, token, log_prob: 0.0 });
+        let candidate = |token, sum| Candidate { sum, parent: 0, token, log_prob: 0.0 };
         let candidates = vec![
-            candidate(0, 4, -1.0),
-            candidate(0, 5, -2.0),
-            candidate(0, 6, -3.0),
-            candidate(2, 7, -9.0),
-            candidate(0, 4, -1.0),
+            candidate(4, -1.0),
+            candidate(5, -2.0),
+            candidate(6, -3.0),
+            candidate(7, -9.0),
+            candidate(4, -1.0),
         ];
+        let met = |candidate: &Candidate| if candidate.token == 7 { 2 } else { 0 };
         let tokens = |beam_size| -> Vec<u32> {
-            allot(candidates.clone(), beam_size, 2).iter().map(|candidate| candidate.token).collect()
+            allot(candidates.clone(), met, beam_size, 2).iter().map(|candidate| candidate.token).collect()
         };
         assert_eq!(tokens(1), [7]);
         assert_eq!(tokens(2), [4, 7]);

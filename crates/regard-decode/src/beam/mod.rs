@@ -52,6 +52,13 @@ pub(crate) struct Beam {
     cut: Vec<(usize, Path)>,
 }
 
+/// Continuations in the order in which the beam takes them.
+struct Ranked {
+    candidates: Vec<Candidate>,
+    /// How many of them it may take; the others are there for who looks on.
+    eligible: usize,
+}
+
 impl Beam {
     /// The beam before the first step.
     pub(crate) fn new(sentence: usize, positions: usize, options: &SearchOptions, request: &Request) -> Self {
@@ -85,20 +92,22 @@ impl Beam {
         first_row: usize,
         mut considered: Option<&mut Vec<Considered>>,
     ) -> Result<Vec<usize>> {
-        let candidates = self.candidates(output, first_row, considered.is_some())?;
+        let Ranked { candidates, eligible } = self.candidates(output, first_row, considered.is_some())?;
         if candidates.is_empty() {
             self.stop();
             return Ok(Vec::new());
         }
         let width = self.width;
+        let at_limit = self.length() + 1 >= self.max_length;
         let (mut living, mut fulfilled, mut rows) = (Vec::new(), Vec::new(), Vec::new());
         for (rank, candidate) in candidates.iter().enumerate() {
             let ends = candidate.token == EOS;
-            let fate = match (ends, self.refills) {
-                (true, _) if rank < width => Fate::Ended,
-                (false, true) if living.len() < width => Fate::Lives,
-                (false, false) if rank < width => Fate::Lives,
-                _ => Fate::Dropped,
+            let taken = if self.refills && !ends { living.len() < width } else { rank < width };
+            let fate = match (taken && rank < eligible, ends, at_limit) {
+                (false, _, _) => Fate::Dropped,
+                (true, true, _) => Fate::Ended,
+                (true, false, true) => Fate::Cut,
+                (true, false, false) => Fate::Lives,
             };
             if let Some(considered) = &mut considered {
                 considered.push(candidate.considered(fate));
@@ -119,7 +128,7 @@ impl Beam {
             }
         }
         (self.living, self.fulfilled) = (living, fulfilled);
-        if self.living.first().is_some_and(|path| path.tokens.len() >= self.max_length) {
+        if at_limit {
             self.come_to_the_limit();
             rows.clear();
         } else if self.finished.is_settled(&self.living, self.max_length) {
@@ -129,10 +138,15 @@ impl Beam {
         Ok(rows)
     }
 
+    /// The tokens of each living path.
+    fn length(&self) -> usize {
+        self.living.first().map_or(0, |path| path.tokens.len())
+    }
+
     /// The best continuations, best first: as many as the beam holds, and as many again where they may be needed or `more`
     /// are wanted.
-    fn candidates(&self, output: &StepOutput, first_row: usize, more: bool) -> Result<Vec<Candidate>> {
-        let twice = self.wishes.is_empty() && (more || self.refills);
+    fn candidates(&self, output: &StepOutput, first_row: usize, more: bool) -> Result<Ranked> {
+        let twice = more || self.wishes.is_empty() && self.refills;
         let mut best = Candidates::new(if twice { 2 * self.width } else { self.width });
         let mut helpful = Vec::new();
         for (parent, path) in self.living.iter().enumerate() {
@@ -166,13 +180,28 @@ impl Beam {
         }
         let best = best.into_vec();
         if self.wishes.is_empty() {
-            return Ok(best);
+            return Ok(Ranked { eligible: best.len(), candidates: best });
         }
+        Ok(self.allotted(best, helpful, more))
+    }
+
+    /// Shares the beam out among what has met more and less of the wishes; where `more` are wanted, with the best of those
+    /// that get no place behind.
+    fn allotted(&self, mut best: Vec<Candidate>, helpful: Vec<Candidate>, more: bool) -> Ranked {
         let met = |candidate: &Candidate| {
             self.wishes.met(&self.wishes.after(&self.fulfilled[candidate.parent], candidate.token))
         };
-        let all = best.into_iter().chain(helpful).map(|candidate| (met(&candidate), candidate));
-        Ok(banks::allot(all.collect(), self.width, self.wishes.tokens()))
+        // Who looks on must not change what is chosen: it is chosen from the best of one beam.
+        let rest = best.split_off(self.width.min(best.len()));
+        let all: Vec<Candidate> = best.into_iter().chain(helpful).collect();
+        let mut candidates = banks::allot(all.clone(), met, self.width, self.wishes.tokens());
+        let eligible = candidates.len();
+        if more {
+            let mut left = banks::ranked(all.into_iter().chain(rest).collect());
+            left.retain(|candidate| !candidates.contains(candidate));
+            candidates.extend(left.into_iter().take(self.width));
+        }
+        Ranked { candidates, eligible }
     }
 
     /// Ends the search at the limit: what lives is cut, or competes with what has ended if it has met the wishes.

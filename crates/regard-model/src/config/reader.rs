@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::transformer::Keys;
 use super::{
     Activation, ContextKind, InitialState, Norm, NormPosition, Positions, RecurrentConfig, StackConfig,
     TransformerConfig, require,
 };
-use crate::error::{ModelError, Result};
+use crate::error::Result;
 
 /// The encoder of a Transformer in the place of the recurrent one (Chen et al. 2018, "The Best of Both Worlds"): all of
 /// the source is read at once, and the writer still costs little a step. Its width is that of the embeddings.
@@ -85,13 +86,7 @@ impl RecurrentConfig {
 
     pub(super) fn check_reader(&self) -> Result<()> {
         let Some(transformer) = self.reading_transformer() else { return Ok(()) };
-        transformer.check().map_err(|error| match error {
-            ModelError::Config(problem) => {
-                let problem = problem.replace("d_model", "embedding").replace("encoder.", "");
-                ModelError::Config(format!("reader: {problem}"))
-            }
-            other => other,
-        })?;
+        transformer.check_as(&Keys { width: "embedding", own: "reader.", stacks: &["reader."] })?;
         let starts = [InitialState::Zero, InitialState::MeanBridge];
         require(starts.contains(&self.decoder.initial_state), || {
             "a Transformer that reads ends in no state: decoder.initial_state must be \"mean_bridge\" or \"zero\"".to_owned()

@@ -4,7 +4,7 @@ use super::{
     Bidirectional, CellKind, ContextKind, ContextLayers, InitialState, Query, QueryLayer, Readout,
     RecurrentConfig, Score, TiedEmbeddings, check_epsilon, require,
 };
-use crate::error::Result;
+use crate::error::{ModelError, Result};
 
 impl RecurrentConfig {
     /// Whether a model can be made from this configuration.
@@ -124,13 +124,17 @@ impl RecurrentConfig {
             return Ok(());
         }
         let (attention, width) = (&self.attention, self.memory_width());
-        let by_dot = matches!(attention.score, Score::Dot | Score::ScaledDot);
-        require(!by_dot || width == self.decoder.hidden, || {
-            format!(
-                "attention.score = \"dot\" needs decoder.hidden = {} to be the encoder's width, {width}; use \"general\"",
+        let by_dot = match attention.score {
+            Score::Dot => Some("dot"),
+            Score::ScaledDot => Some("scaled_dot"),
+            _ => None,
+        };
+        if let Some(score) = by_dot.filter(|_| width != self.decoder.hidden) {
+            return Err(ModelError::Config(format!(
+                "attention.score = \"{score}\" needs decoder.hidden = {} to be the encoder's width, {width}; use \"general\"",
                 self.decoder.hidden
-            )
-        })?;
+            )));
+        }
         require((1..=65_536).contains(&attention.radius), || {
             format!("attention.radius = {} must be from 1 to 65536", attention.radius)
         })?;

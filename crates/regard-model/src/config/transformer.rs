@@ -107,6 +107,16 @@ pub enum Activation {
     Swish,
 }
 
+/// What the keys of a Transformer are called in messages: it may be a part of another network.
+pub(super) struct Keys<'a> {
+    /// The key of the width.
+    pub(super) width: &'a str,
+    /// What stands before the other keys of the network.
+    pub(super) own: &'a str,
+    /// What stands before the keys of the stacks that there are: the encoder's, the decoder's.
+    pub(super) stacks: &'a [&'a str],
+}
+
 impl TransformerConfig {
     /// 6 + 6 layers of width 512 and 8 heads (Vaswani et al. 2017, table 3, `base`).
     #[must_use]
@@ -152,43 +162,58 @@ impl TransformerConfig {
     /// # Errors
     /// With the field that is wrong and what it may be.
     pub fn check(&self) -> Result<()> {
-        let stacks = [("encoder", self.encoder), ("decoder", self.decoder)];
-        let mut sizes = vec![("d_model".to_owned(), self.d_model), ("d_ff".to_owned(), self.d_ff)];
-        sizes.push(("max_positions".to_owned(), self.max_positions));
-        for (name, stack) in stacks {
-            sizes.push((format!("{name}.layers"), stack.layers));
-            sizes.push((format!("{name}.heads"), stack.heads));
+        self.check_as(&Keys { width: "d_model", own: "", stacks: &["encoder.", "decoder."] })
+    }
+
+    /// The same of a Transformer that is a part of another network.
+    pub(super) fn check_as(&self, keys: &Keys) -> Result<()> {
+        let Keys { width, own, stacks } = keys;
+        let mut sizes = vec![((*width).to_owned(), self.d_model), (format!("{own}d_ff"), self.d_ff)];
+        sizes.push((format!("{own}max_positions"), self.max_positions));
+        let stacks = stacks.iter().zip([self.encoder, self.decoder]);
+        for (of, stack) in stacks.clone() {
+            sizes.push((format!("{of}layers"), stack.layers));
+            sizes.push((format!("{of}heads"), stack.heads));
         }
-        for (name, size) in sizes {
-            require((1..=65_536).contains(&size), || format!("{name} = {size} must be from 1 to 65536"))?;
+        for (key, size) in sizes {
+            require((1..=65_536).contains(&size), || format!("{key} = {size} must be from 1 to 65536"))?;
         }
-        for (name, stack) in stacks {
-            let StackConfig { layers, heads } = stack;
-            require(layers <= 64, || format!("{name}.layers = {layers} are too many: at most 64"))?;
-            require(self.d_model.is_multiple_of(heads), || {
-                format!("{name}.heads = {heads} must divide d_model = {}", self.d_model)
-            })?;
-            let turns = self.positions == Positions::Rotary;
-            require(!turns || (self.d_model / heads).is_multiple_of(2), || {
-                format!(
-                    "positions = \"rotary\" needs heads of an even width, found {name}.heads = {heads} of d_model = {}",
-                    self.d_model
-                )
-            })?;
+        for (of, stack) in stacks {
+            self.check_stack(keys, of, stack)?;
         }
-        let least = match self.positions {
+        self.check_positions(keys)?;
+        check_epsilon(self.norm_epsilon)?;
+        self.check_rates(own)
+    }
+
+    /// A stack whose keys begin with `of`.
+    fn check_stack(&self, Keys { width, own, .. }: &Keys, of: &str, stack: StackConfig) -> Result<()> {
+        let StackConfig { layers, heads } = stack;
+        let d_model = self.d_model;
+        require(layers <= 64, || format!("{of}layers = {layers} are too many: at most 64"))?;
+        require(d_model.is_multiple_of(heads), || {
+            format!("{of}heads = {heads} must divide {width} = {d_model}")
+        })?;
+        let turns = self.positions == Positions::Rotary;
+        require(!turns || (d_model / heads).is_multiple_of(2), || {
+            format!(
+                "{own}positions = \"rotary\" needs heads of an even width, found {of}heads = {heads} of {width} = {d_model}"
+            )
+        })
+    }
+
+    fn check_positions(&self, Keys { width, own, .. }: &Keys) -> Result<()> {
+        let (d_model, positions) = (self.d_model, self.positions);
+        let least = match positions {
             Positions::Sinusoidal | Positions::SinusoidalHalves => 2,
             Positions::SinusoidalTensor2tensor => 4,
             Positions::Learned | Positions::Rotary => 0,
         };
-        require(least == 0 || (self.d_model.is_multiple_of(2) && self.d_model >= least), || {
+        require(least == 0 || (d_model.is_multiple_of(2) && d_model >= least), || {
             format!(
-                "positions = \"sinusoidal\" needs an even d_model of at least {least}, found {}",
-                self.d_model
+                "{own}positions = \"sinusoidal\" needs an even {width} of at least {least}, found {d_model}"
             )
-        })?;
-        check_epsilon(self.norm_epsilon)?;
-        self.check_rates()
+        })
     }
 
     /// What the normalisation adds to the variance or the mean of squares.
@@ -200,15 +225,15 @@ impl TransformerConfig {
         })
     }
 
-    fn check_rates(&self) -> Result<()> {
+    fn check_rates(&self, own: &str) -> Result<()> {
         let rates = [
-            ("dropout", self.dropout),
-            ("attention_dropout", self.attention_dropout),
-            ("feed_forward_dropout", self.feed_forward_dropout),
+            ("", "dropout", self.dropout),
+            (own, "attention_dropout", self.attention_dropout),
+            (own, "feed_forward_dropout", self.feed_forward_dropout),
         ];
-        for (name, rate) in rates {
+        for (of, name, rate) in rates {
             require((0.0..1.0).contains(&rate), || {
-                format!("{name} = {rate} must be at least 0 and below 1")
+                format!("{of}{name} = {rate} must be at least 0 and below 1")
             })?;
         }
         Ok(())

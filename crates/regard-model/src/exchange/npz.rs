@@ -2,7 +2,7 @@
 //!
 //! An archive as `numpy.savez` and Marian write it is a zip file of `NAME.npy` entries that are stored, not compressed.
 //! Its entries follow each other from the start of the file, so it is read from front to back. A size that the file states
-//! is compared with the bytes that are there before anything is made of it.
+//! is compared with the bytes that are there before anything is made of it, and so is an entry's CRC-32.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -131,6 +131,8 @@ enum Fault {
     Array(String),
     #[error("entry \"{0}\" is there twice")]
     Twice(String),
+    #[error("entry \"{entry}\" is damaged: its CRC-32 is {found:08x}, not {stored:08x}; copy the file again")]
+    Checksum { entry: String, stored: u32, found: u32 },
 }
 
 /// The result of reading a part of an archive.
@@ -180,7 +182,8 @@ impl<'a> Reader<'a> {
     fn entry(&mut self) -> Checked<(&'a str, Reader<'a>)> {
         let _signature_and_version = self.take(6)?;
         let (flags, method) = (self.number(2)?, self.number(2)?);
-        let _time_date_checksum = self.take(8)?;
+        let _time_date = self.take(4)?;
+        let checksum = self.number(4)? as u32;
         let (mut stored, _size) = (self.number(4)?, self.number(4)?);
         let (name_length, extra_length) = (self.number(2)?, self.number(2)?);
         let name = str::from_utf8(self.take(name_length)?).map_err(|_| Fault::Name)?;
@@ -198,7 +201,10 @@ impl<'a> Reader<'a> {
             }
         }
         let start = self.at;
-        self.take(stored)?;
+        let found = crc32fast::hash(self.take(stored)?);
+        if found != checksum {
+            return Err(Fault::Checksum { entry: name.to_owned(), stored: checksum, found });
+        }
         Ok((name, Reader { bytes: self.bytes.get(..self.at).unwrap_or_default(), at: start }))
     }
 
@@ -243,9 +249,10 @@ mod tests {
     fn entry(name: &str, header: &str, data: &[u8]) -> Vec<u8> {
         let mut array = [ARRAY, &[1, 0], &(header.len() as u16).to_le_bytes(), header.as_bytes()].concat();
         array.extend_from_slice(data);
-        let size = (array.len() as u32).to_le_bytes();
+        let (size, checksum) = ((array.len() as u32).to_le_bytes(), crc32fast::hash(&array).to_le_bytes());
         let name_length = (name.len() as u16).to_le_bytes();
-        let head = [&[20, 0, 0, 0, 0, 0][..], &[0; 8], &size, &size, &name_length, &[0, 0]].concat();
+        let head =
+            [&[20, 0, 0, 0, 0, 0][..], &[0; 4], &checksum, &size, &size, &name_length, &[0, 0]].concat();
         [ENTRY, &head, name.as_bytes(), &array].concat()
     }
 
@@ -294,10 +301,13 @@ mod tests {
         let good = entry("w.npy", &header("<f4", "(1,)"), &[0; 4]);
         let mut compressed = good.clone();
         compressed[8] = 8;
+        let mut changed = good.clone();
+        *changed.last_mut().unwrap() ^= 1;
         for (bytes, message) in [
             (b"text".to_vec(), "is no .npz archive"),
             ([good.clone(), good.clone()].concat(), "\"w.npy\" is there twice"),
             (compressed, "\"w.npy\" is compressed or encrypted: write it again with numpy.savez"),
+            (changed, "entry \"w.npy\" is damaged: its CRC-32 is "),
             (entry("w.txt", &header("<f4", "(1,)"), &[0; 4]), "\"w.txt\" is no .npy file"),
             (entry("w.npy", &header("<f4", "(2,)"), &[0; 4]), "\"w.npy\" is no .npy file"),
             (

@@ -10,6 +10,9 @@ use crate::pipeline::Pipeline;
 /// Pairs that are in memory as text at a time, on their way.
 const CHUNK: usize = 32_768;
 
+/// Pairs of lines, and the number of each from 1.
+type Chunk<S> = (Vec<(S, S)>, Vec<usize>);
+
 /// Turns corpora into ids, the pairs in the order of the lines whatever the number of threads. Only a few thousand pairs
 /// are held at a time.
 ///
@@ -20,7 +23,7 @@ const CHUNK: usize = 32_768;
 /// let lines = lines.map(|(source, target)| Ok((source.to_owned(), target.to_owned())));
 /// let filters = CorpusFilters { max_ratio: Some(2.0), duplicates: true, ..CorpusFilters::default() };
 /// let mut pairs = Vec::new();
-/// let report = CorpusEncoder::new(&pipeline, &pipeline, filters, 1).encode(lines, &[], |pair| {
+/// let report = CorpusEncoder::new(&pipeline, &pipeline, filters, 1).encode(lines, &[], |pair, _line| {
 ///     pairs.push(pair);
 ///     Ok::<(), TextError>(())
 /// })?;
@@ -46,7 +49,8 @@ impl CorpusEncoder {
         }
     }
 
-    /// Encodes one corpus, the tags before each source, and hands every pair that is left to `keep`.
+    /// Encodes one corpus, the tags before each source, and hands every pair that is left to `keep`, with the number of its
+    /// line, from 1.
     ///
     /// # Errors
     /// Those of `lines` and of `keep`; where the source pipeline does not know a tag.
@@ -54,34 +58,36 @@ impl CorpusEncoder {
         &mut self,
         lines: impl IntoIterator<Item = Result<(S, S), TextError>>,
         tags: &[String],
-        mut keep: impl FnMut(Pair) -> Result<(), E>,
+        mut keep: impl FnMut(Pair, usize) -> Result<(), E>,
     ) -> Result<CorpusReport, E> {
         let mut lines = lines.into_iter();
         let mut report = CorpusReport::default();
         let Self { workers, filters, text_filters } = self;
-        let mut read = |report: &mut CorpusReport| -> Result<Vec<(S, S)>, TextError> {
-            let mut chunk = Vec::new();
+        let mut read = |report: &mut CorpusReport| -> Result<Chunk<S>, TextError> {
+            let (mut chunk, mut numbers) = (Vec::new(), Vec::new());
             while chunk.len() < CHUNK
                 && let Some(pair) = lines.next().transpose()?
             {
                 if text_filters.admit(pair.0.as_ref(), pair.1.as_ref(), report) {
                     chunk.push(pair);
+                    numbers.push(report.lines);
                 }
             }
-            Ok(chunk)
+            Ok((chunk, numbers))
         };
-        let mut chunk = read(&mut report)?;
+        let (mut chunk, mut numbers) = read(&mut report)?;
         while !chunk.is_empty() {
             let (encoded, next) = encode_chunk(workers, &chunk, tags, || read(&mut report));
-            chunk = next?;
-            for pair in encoded {
+            let (next_chunk, next_numbers) = next?;
+            chunk = next_chunk;
+            for (pair, line) in encoded.into_iter().zip(std::mem::replace(&mut numbers, next_numbers)) {
                 let pair = pair?;
                 if filters.admit_lengths(
                     pair.source.len().saturating_sub(tags.len()),
                     pair.target.len(),
                     &mut report,
                 ) {
-                    keep(pair)?;
+                    keep(pair, line)?;
                 }
             }
         }

@@ -13,8 +13,11 @@ use regard_text::{Normalizer, SampleOptions, SentencePieceAlgorithm};
 use serde::{Deserialize, Serialize};
 
 use crate::config::TrainingConfig;
-use crate::error::Result;
+use crate::error::{Result, TrainError};
 pub use data::{CorpusRecipe, DataRecipe, FiltersRecipe, TrainingCorpus};
+
+/// The name of the recipe in the directory of a run: with all changes of the call, and paths as they were used.
+pub const RECIPE_FILE: &str = "recipe.toml";
 
 /// Pairs that are learned from where the text is not held in memory.
 const CACHED_SAMPLE_LINES: usize = 1_000_000;
@@ -249,6 +252,14 @@ impl Recipe {
     pub fn changed(&self, config: &ModelConfig) -> Result<ModelConfig> {
         let changes = serde_json::Value::Object(self.model.changes.clone());
         Ok(config.with_changes(&changes)?)
+    }
+
+    /// The recipe as TOML, with the value of every key.
+    ///
+    /// # Errors
+    /// Where a number is larger than TOML's.
+    pub fn to_toml(&self) -> Result<String> {
+        toml::to_string(self).map_err(|error| TrainError::Recipe(error.to_string()))
     }
 
     /// The most pairs that tokenizers and vocabularies are learned from; all where there is no limit.

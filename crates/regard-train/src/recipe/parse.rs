@@ -1,6 +1,6 @@
 //! Text and overrides → a checked recipe, with errors that say where.
 
-use regard_model::ModelError;
+use regard_model::{ModelConfig, ModelError, Preset};
 use serde::Deserialize;
 use serde_json::Map;
 use toml::de::{DeTable, DeValue};
@@ -56,11 +56,40 @@ impl Recipe {
         match guilty {
             Some((key, _)) => {
                 let line = line_of(text, &format!("model.{key}"));
+                let reason = self.of_other_family(&key).unwrap_or(reason);
                 TrainError::Impossible { line, key: format!("model.{key}"), reason }
             }
             None => ModelError::Config(reason).into(),
         }
     }
+
+    /// What to say of a key that the family of the preset does not have, and the other one has: a change of the preset has
+    /// left it behind, perhaps.
+    fn of_other_family(&self, key: &str) -> Option<String> {
+        let preset = self.model.preset;
+        let (family, other, example) = match preset.config() {
+            ModelConfig::Recurrent(_) => ("recurrent models", "Transformers", Preset::TransformerBase),
+            ModelConfig::Transformer(_) => ("Transformers", "recurrent models", Preset::TransformerReader),
+        };
+        let has = |config: &ModelConfig| {
+            let config = serde_json::to_value(config).unwrap_or_default();
+            config.pointer(&format!("/{}", key.replace('.', "/"))).is_some()
+        };
+        let is_other = !has(&preset.config()) && has(&example.config());
+        is_other.then(|| {
+            format!(
+                "model.preset = \"{}\" is one of {family}, and this is a key of {other}: leave it out, or choose another \
+                 preset, such as \"{}\"",
+                name(preset),
+                name(example)
+            )
+        })
+    }
+}
+
+/// What a preset is called in a recipe.
+fn name(preset: Preset) -> String {
+    serde_json::to_value(preset).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
 /// Every value of nested tables by its dotted key, and as the only one in the same nesting.
@@ -86,7 +115,7 @@ fn impossible(line: Option<usize>, table: &str, problem: Problem) -> TrainError 
 
 /// Sets one dotted key of a table.
 fn apply(table: &mut Table, setting: &str) -> Result<()> {
-    let refuse = |reason: String| TrainError::Recipe(format!("--set {setting}: {reason}"));
+    let refuse = |reason: String| TrainError::Change { change: setting.to_owned(), reason };
     let (path, text) = setting.split_once('=').ok_or_else(|| refuse("write it as key=value".to_owned()))?;
     let mut keys: Vec<&str> = path.trim().split('.').collect();
     let Some(last) = keys.pop().filter(|last| !last.is_empty() && !keys.contains(&"")) else {

@@ -1,6 +1,7 @@
 //! The text of a training run, from files to pairs of ids, in memory or in a cache.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -13,11 +14,20 @@ use regard_text::{
 use regard_train::{Recipe, TrainingCorpus};
 
 use super::cache::{self, CachedText};
+use super::output::list;
 use super::pipelines::{TrainingText, pipelines};
 use super::settings::Settings;
 
 /// How often is told how much has been tokenized.
 const REPORT_EVERY: Duration = Duration::from_secs(10);
+
+/// Where a pair stands.
+struct Place {
+    /// The number of its corpus, from 0.
+    corpus: usize,
+    /// Its line, from 1.
+    line: usize,
+}
 
 type Line<'a> = (Cow<'a, str>, Cow<'a, str>);
 
@@ -99,7 +109,7 @@ impl<'a> TrainingData<'a> {
             Box::new(self.cached(directory, source, target, stop)?)
         } else {
             let mut pairs = Vec::new();
-            let keep = |pair| {
+            let keep = |pair, _| {
                 pairs.push(pair);
                 Ok(())
             };
@@ -142,7 +152,7 @@ impl<'a> TrainingData<'a> {
             }
         }
         let mut writer = CacheWriter::create(&path)?;
-        let reports = self.encode_into(source, target, stop, |pair| Ok(writer.push(&pair)?))?;
+        let reports = self.encode_into(source, target, stop, |pair, _| Ok(writer.push(&pair)?))?;
         let cached = writer.finish(&key, &reports)?;
         self.say(&reports);
         self.settings.say(format_args!("{} pairs are in the cache {}", cached.len(), path.display()));
@@ -154,12 +164,12 @@ impl<'a> TrainingData<'a> {
         source: &Pipeline,
         target: &Pipeline,
         stop: &AtomicBool,
-        mut keep: impl FnMut(Pair) -> Result<()>,
+        mut keep: impl FnMut(Pair, Place) -> Result<()>,
     ) -> Result<Vec<CorpusReport>> {
         let threads = self.settings.threads()?.count();
         let mut encoder = CorpusEncoder::new(source, target, self.recipe.data.filters(), threads);
         let (started, mut reported, mut done) = (Instant::now(), Duration::ZERO, 0_usize);
-        let mut keep = |pair| {
+        let mut keep = |pair, place| {
             if stop.load(Ordering::Relaxed) {
                 bail!("interrupted while the text was tokenized, before the training");
             }
@@ -169,14 +179,31 @@ impl<'a> TrainingData<'a> {
                 let rate = done as f64 / reported.as_secs_f64();
                 self.settings.say(format_args!("tokenized {done} pairs, {rate:.0} pairs/s"));
             }
-            keep(pair)
+            keep(pair, place)
         };
-        let encode = |(place, corpus): (usize, &TrainingCorpus)| {
-            let report = encoder.encode(self.lines(place)?, &corpus.tags, &mut keep)?;
+        let encode = |(number, corpus): (usize, &TrainingCorpus)| {
+            let keep = |pair, line| keep(pair, Place { corpus: number, line });
+            let report = encoder.encode(self.lines(number)?, &corpus.tags, keep)?;
             report.check(&corpus.source.name())?;
             Ok(report)
         };
         self.corpora.iter().enumerate().map(encode).collect()
+    }
+
+    /// The lines of pairs, which are numbered from 1 as they are trained on. The text is read again.
+    pub(super) fn places(&self, pairs: &[usize], source: &Pipeline, target: &Pipeline) -> Result<String> {
+        let wanted: BTreeSet<usize> = pairs.iter().copied().collect();
+        let (mut number, mut found) = (0, vec![Vec::new(); self.corpora.len()]);
+        self.encode_into(source, target, &AtomicBool::new(false), |_, Place { corpus, line }| {
+            number += 1;
+            if wanted.contains(&number) {
+                found[corpus].push(line);
+            }
+            Ok(())
+        })?;
+        let found = found.iter().zip(&self.corpora).filter(|(lines, _)| !lines.is_empty());
+        let named = found.map(|(lines, corpus)| format!("{}, lines {}", corpus.source.name(), list(lines)));
+        Ok(named.collect::<Vec<_>>().join("; "))
     }
 
     /// What became of the lines, a corpus a line, each filter that is on by its name.

@@ -48,7 +48,7 @@ enum Format {
 pub(super) fn run(args: &ImportArgs) -> Result<()> {
     let (Format::HfMarian { out, .. } | Format::Marian { out, .. }) = &args.format;
     check_new(out)?;
-    let (info, network) = read(&args.format)?;
+    let (info, network) = read(&args.format, &args.settings)?;
     checkpoint::write_directory(out, |dir| checkpoint::save(dir, &info, network.parameters()))?;
     args.settings.say(format_args!(
         "a {} of {} weights, {} target tokens and {} tags is in {}",
@@ -61,12 +61,16 @@ pub(super) fn run(args: &ImportArgs) -> Result<()> {
     Ok(())
 }
 
-fn read(format: &Format) -> Result<(ModelInfo, Box<dyn Seq2Seq>)> {
+fn read(format: &Format, settings: &Settings) -> Result<(ModelInfo, Box<dyn Seq2Seq>)> {
     Ok(match format {
         Format::HfMarian { model, .. } => hf_marian::read(model)?,
         Format::Marian { model, vocabs, .. } => {
             let vocabs = vocabs.as_deref().and_then(|paths| <&[PathBuf; 2]>::try_from(paths).ok());
-            marian::read(model, vocabs)?
+            let marian::Imported { info, network, other_sizes } = marian::read(model, vocabs)?;
+            for other in &other_sizes {
+                settings.say(other);
+            }
+            (info, network)
         }
     })
 }

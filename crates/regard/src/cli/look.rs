@@ -10,8 +10,8 @@ use regard_look::{Block, Colour, Heatmap, HeatmapOptions, Report, Section};
 use regard_look::{heatmap_png, heatmap_svg, heatmap_terminal};
 use regard_model::{AttentionHook, SiteKind, Temperature};
 use regard_tensor::Precision;
-use regard_text::special_tokens::EOS_TOKEN;
-use regard_text::{Padded, is_blank};
+use regard_text::special_tokens::{EOS_TOKEN, UNK, UNK_TOKEN};
+use regard_text::{Padded, Pipeline, is_blank};
 use serde::Serialize;
 
 use super::failure::WrongCall;
@@ -75,6 +75,9 @@ impl LookArgs {
 struct Seen {
     source_tokens: Vec<String>,
     target_tokens: Vec<String>,
+    /// The places of tokens that the model does not know: it has read `<unk>` there.
+    source_unknown: Vec<usize>,
+    target_unknown: Vec<usize>,
     text: String,
     weights: Vec<Vec<f32>>,
     scores: Vec<Vec<f32>>,
@@ -84,6 +87,8 @@ struct Seen {
 struct Document<'a> {
     source_tokens: &'a [String],
     target_tokens: &'a [String],
+    source_unknown: &'a [usize],
+    target_unknown: &'a [usize],
     text: &'a str,
     temperature: f32,
     sites: Vec<SiteRecord<'a>>,
@@ -116,7 +121,11 @@ pub(super) fn run(args: &LookArgs) -> Result<()> {
         Some(target) => forced(args, &translator, target, hook)?,
         None => free(args, &translator, hook)?,
     };
-    let heatmap = Heatmap::new(seen.source_tokens.clone(), seen.target_tokens.clone(), seen.weights.clone())
+    let (columns, rows) = (
+        labels(&seen.source_tokens, &seen.source_unknown),
+        labels(&seen.target_tokens, &seen.target_unknown),
+    );
+    let heatmap = Heatmap::new(columns, rows, seen.weights.clone())
         .context("there is nothing to look at; is the sentence empty?")?;
     pictures(args, &seen, &heatmap)?;
     if args.json {
@@ -129,6 +138,8 @@ pub(super) fn run(args: &LookArgs) -> Result<()> {
         return print_json(&Document {
             source_tokens: &seen.source_tokens,
             target_tokens: &seen.target_tokens,
+            source_unknown: &seen.source_unknown,
+            target_unknown: &seen.target_unknown,
             text: &seen.text,
             temperature: args.temperature,
             sites,
@@ -154,14 +165,37 @@ fn free(args: &LookArgs, translator: &Translator, hook: Option<&dyn AttentionHoo
     if let Some(tokens) = translation.cut_from {
         args.settings.say_cut(1, tokens);
     }
+    if translation.is_stopped() {
+        args.settings.say_stopped(&[1]);
+    }
+    let source_tokens = translation.source_tokens();
     let best = translation.candidates.first().context("no translation")?;
     Ok(Seen {
+        source_unknown: unknown(
+            translator.source(),
+            source_tokens.split_last().map_or(&[], |(_end, rest)| rest),
+        ),
+        target_unknown: Vec::new(),
         target_tokens: best.row_labels(),
         text: best.text.clone(),
         weights: best.hypothesis.attention.clone().unwrap_or_default(),
         scores: best.hypothesis.attention_scores.clone().unwrap_or_default(),
-        source_tokens: translation.source_tokens(),
+        source_tokens,
     })
+}
+
+/// The places of tokens of a text that are not in the vocabulary.
+fn unknown(pipeline: &Pipeline, tokens: &[String]) -> Vec<usize> {
+    let ids = pipeline.ids(tokens);
+    (0..ids.len()).filter(|&place| ids[place] == UNK).collect()
+}
+
+/// What a picture calls tokens: those that are unknown say that the model has read `<unk>`.
+fn labels(tokens: &[String], unknown: &[usize]) -> Vec<String> {
+    let label = |(place, token): (usize, &String)| {
+        if unknown.contains(&place) { format!("{UNK_TOKEN} ({token})") } else { token.clone() }
+    };
+    tokens.iter().enumerate().map(label).collect()
 }
 
 fn controls(hook: Option<&dyn AttentionHook>) -> Controls<'_> {
@@ -185,14 +219,17 @@ fn forced(
         &rows(target_side.encode(target)),
         Some(args.look.look()),
     )?;
+    let target_tokens = target_side.tokenize(target);
     let with_end = |mut tokens: Vec<String>| {
         tokens.push(EOS_TOKEN.to_owned());
         tokens
     };
     let seen = scores.into_iter().next().context("no score")?;
     Ok(Seen {
+        source_unknown: unknown(source, &source_tokens),
+        target_unknown: unknown(target_side, &target_tokens),
         source_tokens: with_end(source_tokens),
-        target_tokens: with_end(target_side.tokenize(target)),
+        target_tokens: with_end(target_tokens),
         text: target.to_owned(),
         weights: seen.attention.unwrap_or_default(),
         scores: seen.attention_scores.unwrap_or_default(),
@@ -206,8 +243,11 @@ fn without_attention(args: &LookArgs, translator: &Translator) -> Result<()> {
     let text = translations.first().map_or("", |translation| translation.text());
     args.settings.say("this model hands the source over as one vector: there is no attention to look at");
     if args.json {
+        let source_tokens = translator.source().tokenize(&args.text);
         return print_json(&serde_json::json!({
-            "source_tokens": translator.source().tokenize(&args.text),
+            "source_unknown": unknown(translator.source(), &source_tokens),
+            "target_unknown": [],
+            "source_tokens": source_tokens,
             "target_tokens": translations.first().and_then(|t| t.candidates.first()).map(|best| &best.tokens),
             "text": text,
             "sites": [],

@@ -6,7 +6,9 @@ use std::path::Path;
 
 use regard_eval::{BleuOptions, BleuTokenizer};
 use regard_model::{ModelConfig, ModelInfo, Parameters};
-use regard_train::{LOG_FILE, checkpoints};
+use regard_text::CorpusSource;
+use regard_train::{LOG_FILE, RECIPE_FILE, Recipe, checkpoints};
+use serde::Deserialize;
 use serde_json::Value;
 
 /// The file of a checkpoint that knows how many pairs there were.
@@ -16,30 +18,69 @@ const STATE_FILE: &str = "training_state.json";
 pub(super) struct ModelCard<'a> {
     info: &'a ModelInfo,
     weights: usize,
-    /// The records of the training log.
-    log: Vec<Value>,
+    /// The records of the training log, or the line in which it is damaged.
+    log: Result<Vec<LogRecord>, usize>,
     /// Training pairs.
     pairs: Option<u64>,
+    /// What the model was trained by.
+    recipe: Option<Recipe>,
     command: String,
+}
+
+/// What the card takes of a record of the log.
+#[derive(Deserialize)]
+struct LogRecord {
+    step: u64,
+    epoch: u64,
+    tokens: u64,
+    valid: Option<ValidRecord>,
+}
+
+/// A number that is not finite is null in a log.
+#[derive(Deserialize)]
+struct ValidRecord {
+    loss: Option<f64>,
+    perplexity: Option<f64>,
+    bleu: Option<f64>,
+    best: bool,
 }
 
 impl<'a> ModelCard<'a> {
     /// The card of the model in `directory`, which is written to `out`.
     pub(super) fn new(directory: &Path, out: &Path, info: &'a ModelInfo, parameters: &Parameters) -> Self {
-        let log = fs::read_to_string(directory.join(LOG_FILE)).unwrap_or_default();
+        let recipe = fs::read_to_string(directory.join(RECIPE_FILE)).ok();
         Self {
             info,
             weights: parameters.count(),
-            log: log.lines().filter_map(|line| serde_json::from_str(line).ok()).collect(),
+            log: read_log(directory),
             pairs: training_pairs(directory),
-            command: format!("regard export hf-marian {} --out {}", directory.display(), out.display()),
+            recipe: recipe.and_then(|text| toml::from_str(&text).ok()),
+            command: format!("regard export hf-marian {} --out {}", quoted(directory), quoted(out)),
         }
     }
+}
 
-    /// The validation of the model that was kept.
-    fn best_validation(&self) -> Option<&Value> {
-        self.log.iter().rev().find(|record| record["valid"]["best"] == true)
-    }
+/// A path as a shell reads it.
+fn quoted(path: &Path) -> String {
+    let path = path.display().to_string();
+    let is_plain = path.chars().all(|c| c.is_alphanumeric() || "/._-+=:,@%".contains(c));
+    if is_plain && !path.is_empty() { path } else { format!("'{}'", path.replace('\'', r"'\''")) }
+}
+
+/// The complete records of a log.
+fn read_log(directory: &Path) -> Result<Vec<LogRecord>, usize> {
+    let log = fs::read(directory.join(LOG_FILE)).unwrap_or_default();
+    let log = String::from_utf8_lossy(&log);
+    // A run that was killed leaves a part of a line.
+    let complete = log.rsplit_once('\n').map_or("", |(complete, _)| complete);
+    let lines = (1..).zip(complete.lines());
+    lines.map(|(number, line)| serde_json::from_str(line).map_err(|_| number)).collect()
+}
+
+/// The files of a text.
+fn names(text: &CorpusSource) -> String {
+    let names = text.paths().into_iter().map(|path| format!("`{}`", path.display()));
+    names.collect::<Vec<_>>().join(", ")
 }
 
 fn title(codes: &[&str]) -> String {
@@ -69,7 +110,8 @@ impl Display for ModelCard<'_> {
         )?;
         if !codes.is_empty() {
             writeln!(f, "language:")?;
-            codes.iter().try_for_each(|code| writeln!(f, "- {code}"))?;
+            // A plain `no` would be a truth value. What JSON quotes is a string in YAML too.
+            codes.iter().try_for_each(|&code| writeln!(f, "- {}", Value::from(code)))?;
         }
         writeln!(f, "---\n\n# {}\n", title(&codes))?;
         writeln!(f, "Written by Regard {}:\n\n```sh\n{}\n```\n", env!("CARGO_PKG_VERSION"), self.command)?;
@@ -114,35 +156,51 @@ impl ModelCard<'_> {
 
     fn training(&self, f: &mut Formatter) -> fmt::Result {
         writeln!(f, "## Training and scores\n")?;
-        if self.pairs.is_none() && self.log.is_empty() {
+        let corpora = self.recipe.as_ref().map(|recipe| recipe.data.training_corpora()).unwrap_or_default();
+        if self.pairs.is_none() && corpora.is_empty() && self.log.as_ref().is_ok_and(Vec::is_empty) {
             return writeln!(f, "The model's directory says nothing of them.\n");
         }
         if let Some(pairs) = self.pairs {
             writeln!(f, "- {pairs} training pairs")?;
         }
-        if let Some(last) = self.log.last() {
-            writeln!(
-                f,
-                "- {} updates, {} target tokens, pass {} over the text",
-                last["step"], last["tokens"], last["epoch"]
-            )?;
+        for corpus in corpora {
+            writeln!(f, "- training text: {}", names(&corpus.source))?;
         }
-        if let Some(best) = self.best_validation() {
-            let valid = &best["valid"];
-            let number = |key: &str| valid[key].as_f64().unwrap_or(f64::NAN);
-            writeln!(f, "- validation after update {}:", best["step"])?;
-            writeln!(
-                f,
-                "  - loss {:.4} a token (natural logarithm), perplexity {:.2}",
-                number("loss"),
-                number("perplexity")
-            )?;
-            if let Some(bleu) = valid["bleu"].as_f64() {
-                let options = BleuOptions { tokenizer: BleuTokenizer::None, ..BleuOptions::default() };
-                writeln!(f, "  - `BLEU|{} = {bleu:.1}`", options.signature(1))?;
-            }
+        match &self.log {
+            Ok(log) => self.progress(log, f)?,
+            Err(line) => writeln!(f, "- the scores are not known: `{LOG_FILE}` is damaged in line {line}")?,
         }
         writeln!(f)
+    }
+
+    fn progress(&self, log: &[LogRecord], f: &mut Formatter) -> fmt::Result {
+        if let Some(LogRecord { step, epoch, tokens, .. }) = log.last() {
+            writeln!(f, "- {step} updates, {tokens} target tokens, pass {epoch} over the text")?;
+        }
+        // The model that was kept.
+        let mut validated = log.iter().rev().filter_map(|record| Some((record.step, record.valid.as_ref()?)));
+        let Some((step, valid)) = validated.find(|(_, valid)| valid.best) else { return Ok(()) };
+        writeln!(f, "- validation after update {step}{}:", self.validation_text())?;
+        if let (Some(loss), Some(perplexity)) = (valid.loss, valid.perplexity) {
+            writeln!(f, "  - loss {loss:.4} a token (natural logarithm), perplexity {perplexity:.2}")?;
+        }
+        if let Some(bleu) = valid.bleu {
+            let options = BleuOptions { tokenizer: BleuTokenizer::None, ..BleuOptions::default() };
+            writeln!(f, "  - `BLEU|{} = {bleu:.1}`", options.signature(1))?;
+        }
+        Ok(())
+    }
+
+    /// On what was validated, where that is known.
+    fn validation_text(&self) -> String {
+        let text = |recipe: &Recipe| {
+            let lines = match recipe.validation.max_lines {
+                Some(limit) => format!("the first {limit} lines"),
+                None => "all lines".to_owned(),
+            };
+            Some(format!(" on {lines} of {}", names(&recipe.data.validation_text()?)))
+        };
+        self.recipe.as_ref().and_then(text).unwrap_or_default()
     }
 
     fn use_of_it(&self, f: &mut Formatter) -> fmt::Result {

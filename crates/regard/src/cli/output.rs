@@ -152,6 +152,14 @@ pub(super) fn tell(message: impl std::fmt::Display) {
     let _ = writeln!(io::stderr(), "{message}");
 }
 
+/// The first numbers of a list, and how many more there are.
+pub(super) fn list(numbers: &[usize]) -> String {
+    const SHOWN: usize = 16;
+    let shown: Vec<String> = numbers.iter().take(SHOWN).map(ToString::to_string).collect();
+    let more = numbers.len().saturating_sub(SHOWN);
+    if more == 0 { shown.join(", ") } else { format!("{}, and {more} more", shown.join(", ")) }
+}
+
 /// Prints a line on standard output.
 pub(super) fn print(text: &str) -> Result<()> {
     let mut output = Output::open(None)?;

@@ -90,7 +90,9 @@ fn tokenizers(recipe: &Recipe, text: &TrainingText, settings: &Settings) -> Resu
     let tokenizer = &recipe.tokenizer;
     if let (Some(source_model), Some(target_model)) = (&tokenizer.source_model, &tokenizer.target_model) {
         let read = |path| read(tokenizer.kind, path);
-        return Ok((side(source, read(source_model)?), side(target, read(target_model)?)));
+        let first = read(source_model)?;
+        let second = if target_model == source_model { first.clone() } else { read(target_model)? };
+        return Ok((side(source, first), side(target, second)));
     }
     let prepare = |preparation: Preparation, lines: &[&str]| -> Vec<String> {
         lines.iter().map(|line| preparation.prepare(line).into_owned()).collect()

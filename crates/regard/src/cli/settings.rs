@@ -10,7 +10,7 @@ use regard_model::{ModelInfo, Predictor, Seq2Seq, checkpoint};
 use regard_tensor::{Precision, Threads};
 
 use super::failure::WrongCall;
-use super::output::tell;
+use super::output::{list, tell};
 use super::text_options::TextOptions;
 
 /// Options of every command.
@@ -43,6 +43,17 @@ impl Settings {
     /// Says that a line, counted from 1, was too long to be read whole.
     pub(super) fn say_cut(&self, line: usize, tokens: usize) {
         self.say(format_args!("line {line}: {tokens} tokens, only the first {MAX_SOURCE_TOKENS} were read"));
+    }
+
+    /// Says which lines, counted from 1, the time limit has cut.
+    pub(super) fn say_stopped(&self, lines: &[usize]) {
+        if !lines.is_empty() {
+            let (count, list) = (lines.len(), list(lines));
+            let lines = if count == 1 { "line" } else { "lines" };
+            self.say(format_args!(
+                "--time-limit has ended the search of {count} {lines} with the best so far: {lines} {list}"
+            ));
+        }
     }
 
     pub(super) fn translator(

@@ -8,10 +8,13 @@ use anyhow::{Context, Result};
 use clap::Args;
 use regard_model::{ModelInfo, Seq2Seq, TiedEmbeddings, checkpoint, exchange};
 use regard_text::{ParallelText, Pipeline};
-use regard_train::{Checkpoint, Outcome, Recipe, Resampler, RunDirectory, Trainer, Validator};
+use regard_train::{
+    Checkpoint, Outcome, RECIPE_FILE, Recipe, Resampler, RunDirectory, TrainError, Trainer, Validator,
+};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::corpora::TrainingData;
+use super::failure::WrongCall;
 use super::pipelines::training_side;
 use super::progress::Progress;
 use super::settings::Settings;
@@ -77,16 +80,41 @@ pub(super) fn run(args: &TrainArgs) -> Result<()> {
     let judge = validator.as_mut().map(|validator| validator as &mut dyn Validator);
     let outcome = trainer.1.run(&*pairs, judge, &mut progress, &stop);
     progress.finish();
-    let step = trainer.1.progress().step;
+    let outcome = outcome.map_err(|error| with_lines(error, args, &recipe, (&source, &target)))?;
+    checkpoint::write_file(&args.out.join(RECIPE_FILE), recipe.to_toml()?.as_bytes())?;
+    say_outcome(args, outcome, trainer.1.progress().step);
+    Ok(())
+}
+
+fn say_outcome(args: &TrainArgs, outcome: Outcome, step: u64) {
     let out = args.out.display();
-    args.settings.say(match outcome? {
+    args.settings.say(match outcome {
         Outcome::Finished => format!("finished after {step} updates; the best model is in {out}"),
         Outcome::StoppedEarly => {
             format!("stopped after {step} updates, since validations brought nothing better; the best model is in {out}")
         }
         Outcome::Interrupted => format!("interrupted after {step} updates; continue with --resume --out {out}"),
     });
-    Ok(())
+}
+
+/// An error of the training, with the lines of the pairs that made it. Standard input cannot be read again for them.
+fn with_lines(
+    error: TrainError,
+    args: &TrainArgs,
+    recipe: &Recipe,
+    (source, target): (&Pipeline, &Pipeline),
+) -> anyhow::Error {
+    let TrainError::NotFinite { pairs, .. } = &error else { return error.into() };
+    let corpora = recipe.data.training_corpora();
+    if corpora.iter().flat_map(|corpus| corpus.source.paths()).any(|path| path.as_os_str() == "-") {
+        return error.into();
+    }
+    let data = TrainingData::open(recipe, &args.settings);
+    match data.and_then(|data| data.places(pairs, source, target)) {
+        Ok(places) => anyhow::Error::from(error).context(places),
+        // The text has changed or gone, which is not what ended the run.
+        Err(_) => error.into(),
+    }
 }
 
 fn read_recipe(args: &TrainArgs) -> Result<Recipe> {
@@ -95,7 +123,10 @@ fn read_recipe(args: &TrainArgs) -> Result<Recipe> {
         std::fs::read_to_string(path).with_context(|| format!("{}: cannot be read", path.display()))?;
     let mut changes = args.changes.clone();
     changes.extend(args.seed.map(|seed| format!("seed={seed}")));
-    let mut recipe = Recipe::parse(&text, &changes).with_context(|| path.display().to_string())?;
+    let mut recipe = Recipe::parse(&text, &changes).map_err(|error| match error {
+        TrainError::Change { .. } => WrongCall(format!("--set {error}")).into(),
+        error => anyhow::Error::from(error).context(path.display().to_string()),
+    })?;
     recipe.resolve_paths(path.parent().unwrap_or(Path::new(".")));
     Ok(recipe)
 }

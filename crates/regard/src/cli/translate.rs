@@ -132,58 +132,26 @@ enum AlignmentKind {
 }
 
 pub(super) fn run(args: &TranslateArgs) -> Result<()> {
-    let format = args.shown.format.unwrap_or(if args.n_best > 1 { Format::Moses } else { Format::Text });
-    if format == Format::Text && args.n_best > 1 {
-        let message =
-            "--format text has one line for each input line; use --format moses or jsonl with --n-best";
-        return Err(WrongCall(message.to_owned()).into());
-    }
-    if args.shown.attention && format != Format::Jsonl {
-        return Err(WrongCall(
-            "--attention needs --format jsonl; --alignment soft writes weights as text".to_owned(),
-        )
-        .into());
-    }
-    if format == Format::Jsonl && args.shown.alignment == AlignmentKind::Soft {
-        return Err(WrongCall(
-            "--alignment soft is for text; with --format jsonl use --attention".to_owned(),
-        )
-        .into());
-    }
-    if args.shown.trace && format != Format::Jsonl {
-        return Err(WrongCall("--trace needs --format jsonl".to_owned()).into());
-    }
-    let wanted = args.shown.attention || args.shown.alignment != AlignmentKind::None;
-    if args.shown.look.is_named() && !wanted {
-        return Err(WrongCall("--layer and --head need --alignment or --attention".to_owned()).into());
-    }
+    let format = args.format();
+    args.check(format)?;
     check_apart(args.input.as_ref(), args.output.as_ref())?;
     let precision = if args.int8 { Precision::Int8 } else { Precision::F32 };
     let combination = args.ensemble.into();
     let translator = args.settings.ensemble(&args.models, combination, &args.text, precision)?;
-    let search = SearchOptions {
-        n_best: args.n_best,
-        attention: wanted.then(|| args.shown.look.look()),
-        ..args.search.options(translator.target())?
-    };
-    search.check()?;
-    let options = TranslateOptions {
-        search,
-        batch_size: args.batch_size,
-        replace_unk: args.replace_unk,
-        minimum_bayes_risk: args.minimum_bayes_risk,
-    };
+    let options = args.options(translator.target())?;
     let mut input = Windows::open(args.input.as_ref())?;
     let mut wishes = Wishes::open(args.prefix.as_ref(), args.constraints.as_ref())?;
     let mut output = Output::open(args.output.as_ref())?;
     let window = args.batch_size.saturating_mul(64).clamp(1, 1024);
-    let mut done = 0;
+    let (mut done, mut stopped) = (0, Vec::new());
     loop {
         let lines = input.next(window)?;
         let texts: Vec<&str> = lines.text.lines().collect();
         if texts.is_empty() {
             wishes.finish()?;
-            return output.finish();
+            output.finish()?;
+            args.settings.say_stopped(&stopped);
+            return Ok(());
         }
         let wished = wishes.next(texts.len())?;
         let trace = Trace::default();
@@ -196,19 +164,66 @@ pub(super) fn run(args: &TranslateArgs) -> Result<()> {
             if let Some(tokens) = translation.cut_from {
                 args.settings.say_cut(id + 1, tokens);
             }
-            let steps = traces.next().filter(|_| args.shown.trace);
-            let target = translator.target();
-            let shown = Shown { id, source: texts[index], translation, target, args };
-            match format {
-                Format::Text => output.line(&shown.text())?,
-                Format::Moses => shown.moses(&mut output)?,
-                Format::Jsonl => {
-                    output.line(&serde_json::to_string(&Record { trace: steps, ..shown.record() })?)?;
-                }
+            if translation.is_stopped() {
+                stopped.push(id + 1);
             }
+            let trace = traces.next().filter(|_| args.shown.trace);
+            let target = translator.target();
+            Shown { id, source: texts[index], translation, target, args }.write(
+                format,
+                trace,
+                &mut output,
+            )?;
         }
         output.flush()?;
         done += texts.len();
+    }
+}
+
+impl TranslateArgs {
+    fn format(&self) -> Format {
+        self.shown.format.unwrap_or(if self.n_best > 1 { Format::Moses } else { Format::Text })
+    }
+
+    /// Whether attention is part of what is written.
+    fn wants_attention(&self) -> bool {
+        self.shown.attention || self.shown.alignment != AlignmentKind::None
+    }
+
+    /// Refuses options that have no meaning together.
+    fn check(&self, format: Format) -> Result<()> {
+        let ShownArgs { alignment, attention, trace, look, .. } = &self.shown;
+        let jsonl = format == Format::Jsonl;
+        let message = if format == Format::Text && self.n_best > 1 {
+            "--format text has one line for each input line; use --format moses or jsonl with --n-best"
+        } else if *attention && !jsonl {
+            "--attention needs --format jsonl; --alignment soft writes weights as text"
+        } else if jsonl && *alignment == AlignmentKind::Soft {
+            "--alignment soft is for text; with --format jsonl use --attention"
+        } else if *trace && !jsonl {
+            "--trace needs --format jsonl"
+        } else if look.is_named() && !self.wants_attention() {
+            "--layer and --head need --alignment or --attention"
+        } else {
+            return Ok(());
+        };
+        Err(WrongCall(message.to_owned()).into())
+    }
+
+    /// The options, for models that write with this pipeline.
+    fn options(&self, target: &Pipeline) -> Result<TranslateOptions> {
+        let search = SearchOptions {
+            n_best: self.n_best,
+            attention: self.wants_attention().then(|| self.shown.look.look()),
+            ..self.search.options(target)?
+        };
+        search.check()?;
+        Ok(TranslateOptions {
+            search,
+            batch_size: self.batch_size,
+            replace_unk: self.replace_unk,
+            minimum_bayes_risk: self.minimum_bayes_risk,
+        })
     }
 }
 
@@ -253,6 +268,14 @@ struct CandidateRecord<'a> {
 }
 
 impl Shown<'_> {
+    fn write(&self, format: Format, trace: Option<Vec<StepRecord>>, output: &mut Output) -> Result<()> {
+        match format {
+            Format::Text => output.line(&self.text()),
+            Format::Moses => self.moses(output),
+            Format::Jsonl => output.line(&serde_json::to_string(&Record { trace, ..self.record() })?),
+        }
+    }
+
     fn text(&self) -> String {
         let mut text = self.translation.text().to_owned();
         if let Some(alignment) = self.translation.candidates.first().and_then(|best| self.alignment(best)) {

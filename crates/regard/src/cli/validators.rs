@@ -26,7 +26,8 @@ pub(super) struct TextValidator {
 }
 
 impl TextValidator {
-    /// A validator on `pairs`, whose right translations are the lines `references`.
+    /// A validator on `pairs`, whose right translations are the lines `references`. Where Moses' tokenizer is around the
+    /// model, BLEU compares its tokens on both sides.
     pub(super) fn new(
         pairs: Vec<Pair>,
         references: Vec<String>,
@@ -34,18 +35,22 @@ impl TextValidator {
         recipe: &ValidationRecipe,
         threads: &Threads,
     ) -> Result<Self> {
+        let references = match target.preparation.moses {
+            Some(moses) => references.iter().map(|line| moses.tokenize(line).join(" ")).collect(),
+            None => references,
+        };
         Ok(Self {
             loss: LossValidator::new(&pairs, BatchSize::Sentences(BATCH), threads)?,
             metric: recipe.metric,
             beam_size: recipe.beam_size,
             pairs: pairs.into(),
             references,
-            target: target.clone(),
+            target: target.clone().pretokenized(),
             threads: threads.clone(),
         })
     }
 
-    /// BLEU of beam output on text as the model writes it, cut at spaces.
+    /// BLEU of beam output on text as the network writes it, cut at spaces.
     fn bleu(
         &self,
         model: &dyn Seq2Seq,

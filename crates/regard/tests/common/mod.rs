@@ -271,7 +271,7 @@ pub(crate) fn assert_close(found: f64, expected: f64, tolerance: f64) {
     assert!((found - expected).abs() <= tolerance, "{found} is not {expected}");
 }
 
-/// All files of a run by their path, without TensorBoard's and without the time fields of the log.
+/// All files of a run by their path, without TensorBoard's, the recipe, and the time fields of the log.
 pub(crate) fn tree(directory: &str) -> BTreeMap<PathBuf, Vec<u8>> {
     let root = Path::new(directory);
     let mut found = BTreeMap::new();
@@ -290,7 +290,8 @@ pub(crate) fn tree(directory: &str) -> BTreeMap<PathBuf, Vec<u8>> {
             found.insert(path.strip_prefix(root).unwrap().to_owned(), bytes);
         }
     }
-    found.retain(|path, _| !path.starts_with("tensorboard"));
+    // The recipe says where the text lies, too.
+    found.retain(|path, _| !path.starts_with("tensorboard") && !path.ends_with("recipe.toml"));
     found
 }
 

@@ -11,6 +11,8 @@ mod vocabulary;
 mod weights;
 mod yaml;
 
+pub use vocabulary::OtherSize;
+
 use std::path::{Path, PathBuf};
 
 use crate::checkpoint::ModelInfo;
@@ -25,6 +27,16 @@ use weights::Weights;
 /// What Marian's normalisations add to the variance.
 const EPSILON: f64 = 1e-9;
 
+/// A model that was taken over.
+pub struct Imported {
+    /// What it is.
+    pub info: ModelInfo,
+    /// The network.
+    pub network: Box<dyn Seq2Seq>,
+    /// The vocabularies that may be another model's: to be told to the user.
+    pub other_sizes: Vec<OtherSize>,
+}
+
 /// Reads a model of the type `s2s` or `transformer` with the vocabularies of source and target: `.spm`, `.yml`, `.yaml` and `.json`
 /// by their names, else one token a line. Where they are not given they are those that `MODEL.decoder.yml` or `MODEL.yml`
 /// names, there or beside the model.
@@ -32,7 +44,7 @@ const EPSILON: f64 = 1e-9;
 /// # Errors
 /// Where a file is missing or damaged, the configuration asks for what is not supported (by key and value), or a weight is
 /// missing, unknown or has another shape (by its name there).
-pub fn read(model: &Path, vocabularies: Option<&[PathBuf; 2]>) -> Result<(ModelInfo, Box<dyn Seq2Seq>)> {
+pub fn read(model: &Path, vocabularies: Option<&[PathBuf; 2]>) -> Result<Imported> {
     let npz = Npz::read(model)?;
     let options = Options::of_model(model, &npz)?;
     let config = match options.word("type").as_deref() {
@@ -46,6 +58,9 @@ pub fn read(model: &Path, vocabularies: Option<&[PathBuf; 2]>) -> Result<(ModelI
         None => vocabulary::beside(model)?,
     };
     let [source, target] = words(&npz, &options, &found)?;
+    let mut other_sizes: Vec<OtherSize> =
+        [&source, &target].into_iter().filter_map(|words| words.other_size.clone()).collect();
+    other_sizes.dedup();
     let mut weights = Weights::new(&npz);
     match &config {
         ModelConfig::Transformer(config) => {
@@ -64,7 +79,7 @@ pub fn read(model: &Path, vocabularies: Option<&[PathBuf; 2]>) -> Result<(ModelI
         target: target.into_pipeline()?,
     };
     let network = info.restore(weights)?;
-    Ok((info, network))
+    Ok(Imported { info, network, other_sizes })
 }
 
 /// The words of both sides, as many as the tables have rows.

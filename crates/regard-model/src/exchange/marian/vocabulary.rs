@@ -1,6 +1,7 @@
 //! Their vocabularies: SentencePiece models, YAML and JSON files that number tokens, and lists of tokens.
 
 use std::collections::BTreeMap;
+use std::fmt::{self, Display, Formatter};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -45,6 +46,33 @@ fn place(configuration: &Path, name: &str) -> PathBuf {
     }
 }
 
+/// A vocabulary that numbers more or fewer tokens than its model knows. `--dim-vocabs` may have asked Marian for either:
+/// it cuts a longer list at that size and leaves the rows after a shorter one untrained. The archive has only the
+/// resulting size, so that nothing tells this from the vocabulary of another model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OtherSize {
+    /// The file.
+    pub path: PathBuf,
+    /// Its tokens: one more than the largest id.
+    pub tokens: usize,
+    /// The rows of the model's table.
+    pub rows: usize,
+}
+
+impl Display for OtherSize {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        let Self { path, tokens, rows } = self;
+        let rest =
+            if tokens < rows { "the other rows have no token" } else { "the other tokens are unknown" };
+        write!(
+            f,
+            "{}: {tokens} tokens, and the model's table has {rows} rows: {rest}. This is right where --dim-vocabs was {rows}; \
+             else it is another model's vocabulary",
+            path.display()
+        )
+    }
+}
+
 /// The tokens of a side in the order of our vocabulary.
 pub(super) struct Words {
     tokenizer: Tokenizer,
@@ -52,11 +80,15 @@ pub(super) struct Words {
     text: Vec<String>,
     /// The row of their tables that each of our ids has; none for `<pad>` and `<s>`, which they do not have.
     pub(super) rows: Vec<Option<usize>>,
+    /// Where the file has not as many tokens as the model.
+    pub(super) other_size: Option<OtherSize>,
 }
 
 /// Tokens by their ids there, some of which may be free, and the two that mean something.
 struct Numbered {
     tokens: Vec<Option<String>>,
+    /// How many the file has.
+    count: usize,
     end: usize,
     unknown: usize,
 }
@@ -73,12 +105,14 @@ impl Words {
             Some("yml" | "yaml" | "json") => (Tokenizer::Word, from_map(&read_map(path)?, size)),
             _ => (Tokenizer::Word, from_lines(&read_text(path)?, size)),
         };
-        let Numbered { tokens, end, unknown } = numbered.map_err(|problem| damaged(path, problem))?;
+        let Numbered { tokens, count, end, unknown } = numbered.map_err(|problem| damaged(path, problem))?;
         let text = || (0..size).filter(|&id| id != end && id != unknown);
         // A model may have rows that its vocabulary does not fill; they have their share in probabilities.
         let name = |id: usize| tokens[id].clone().unwrap_or_else(|| format!("<unused-{id}>"));
         let rows = [None, Some(unknown), None, Some(end)].into_iter().chain(text().map(Some)).collect();
-        Ok(Self { tokenizer, text: text().map(name).collect(), rows })
+        let other_size =
+            (count != size).then(|| OtherSize { path: path.to_owned(), tokens: count, rows: size });
+        Ok(Self { tokenizer, text: text().map(name).collect(), rows, other_size })
     }
 
     /// The same tokens in the same places.
@@ -91,27 +125,43 @@ impl Words {
     }
 }
 
-/// The pieces of a model. Control pieces that mean nothing here are kept: they are never in a text.
+/// The pieces of a model, which Marian neither cuts nor pads. Control pieces that mean nothing here are kept: they are
+/// never in a text.
 fn pieces(model: &SentencePiece, size: usize) -> std::result::Result<Numbered, String> {
-    let ids = 0..size.min(model.len());
+    if model.len() != size {
+        return Err(format!(
+            "has {} pieces, and the model's table {size} rows: it is another model's",
+            model.len()
+        ));
+    }
+    let ids = 0..size;
     let kind = |id: usize| model.kind(id as u32);
     let unknown = ids.clone().find(|&id| kind(id) == Some(PieceKind::Unknown));
     let end = model.id(EOS_TOKEN).map(|id| id as usize).filter(|&id| kind(id) == Some(PieceKind::Control));
-    let mut tokens: Vec<Option<String>> = ids.map(|id| model.piece(id as u32).map(str::to_owned)).collect();
-    tokens.resize(size, None);
-    checked(tokens, end, unknown)
+    let tokens: Vec<Option<String>> = ids.map(|id| model.piece(id as u32).map(str::to_owned)).collect();
+    checked(tokens, size, end, unknown)
 }
 
+/// One token a line; like Marian it has no empty lines.
 fn from_lines(text: &str, size: usize) -> std::result::Result<Numbered, String> {
-    let lines = text.strip_suffix('\n').unwrap_or(text).split('\n');
-    let mut tokens: Vec<Option<String>> = lines.take(size).map(|line| Some(line.to_owned())).collect();
+    let lines: Vec<&str> = text.strip_suffix('\n').unwrap_or(text).split('\n').collect();
+    let mut ids = BTreeMap::new();
+    for (id, &line) in lines.iter().enumerate() {
+        if line.is_empty() {
+            return Err(format!("line {} is empty; a line is a token", id + 1));
+        }
+        if let Some(first) = ids.insert(line, id) {
+            return Err(format!("line {} has the token of line {}, \"{line}\"", id + 1, first + 1));
+        }
+    }
+    let (end, unknown) = (ids.get(EOS_TOKEN).copied(), ids.get(UNK_TOKEN).copied());
+    let mut tokens: Vec<Option<String>> = lines.iter().map(|&line| Some(line.to_owned())).collect();
     tokens.resize(size, None);
-    let id = |token: &str| tokens.iter().position(|found| found.as_deref() == Some(token));
-    let (end, unknown) = (id(EOS_TOKEN), id(UNK_TOKEN));
-    checked(tokens, end, unknown)
+    checked(tokens, lines.len(), end, unknown)
 }
 
 fn from_map(ids: &BTreeMap<String, usize>, size: usize) -> std::result::Result<Numbered, String> {
+    let Some(largest) = ids.values().max() else { return Err("has no tokens".to_owned()) };
     let mut tokens = vec![None; size];
     for (token, &id) in ids {
         let Some(place) = tokens.get_mut(id) else { continue };
@@ -126,11 +176,12 @@ fn from_map(ids: &BTreeMap<String, usize>, size: usize) -> std::result::Result<N
         _ => ids.get(token).copied(),
     };
     let (end, unknown) = (special(EOS_TOKEN, 0, "eos"), special(UNK_TOKEN, 1, "UNK"));
-    checked(tokens, end, unknown)
+    checked(tokens, largest.saturating_add(1), end, unknown)
 }
 
 fn checked(
     tokens: Vec<Option<String>>,
+    count: usize,
     end: Option<usize>,
     unknown: Option<usize>,
 ) -> std::result::Result<Numbered, String> {
@@ -142,7 +193,7 @@ fn checked(
     if end == unknown {
         return Err(format!("has one id for {EOS_TOKEN} and {UNK_TOKEN}"));
     }
-    Ok(Numbered { tokens, end, unknown })
+    Ok(Numbered { tokens, count, end, unknown })
 }
 
 /// The ids of tokens in a YAML or JSON file; Nematus' YAML files are JSON.

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::mpsc::sync_channel;
+use std::thread::Scope;
 
 use anyhow::{Result, bail};
 use clap::Args;
@@ -213,24 +214,10 @@ fn apply(
     let threads = files.settings.threads()?.count();
     let mut input = Windows::open(files.input.as_ref())?;
     let mut output = Output::open(files.output.as_ref())?;
-    let convert = &convert;
     std::thread::scope(|scope| {
-        // They take turns, and so the results are in order. When this ends early, their channels close and they end too.
-        let mut workers = Workers::new((0..threads).map(|_| {
-            let (give, given) = sync_channel::<(usize, String)>(1);
-            let (done, results) = sync_channel(1);
-            let tokenizer = tokenizer.clone();
-            scope.spawn(move || {
-                for (start, part) in given {
-                    if done.send(convert_part(&tokenizer, start, &part, convert)).is_err() {
-                        return;
-                    }
-                }
-            });
-            (give, results)
-        }));
-        let mut read = 0;
-        let ended = loop {
+        let mut workers = workers(scope, threads, tokenizer, &convert);
+        let (mut read, mut converted) = (0, Ok(()));
+        let all_read = loop {
             let window = match workers.busy() {
                 0 => input.next(BLOCK).map(Some),
                 busy if busy < 2 * threads => input.try_next(BLOCK),
@@ -244,7 +231,12 @@ fn apply(
                 }
                 Err(error) => break Err(error),
                 Ok(None) => {
-                    output.text(&workers.take()??)?;
+                    let part = workers.take()?;
+                    output.text(&part.text)?;
+                    converted = part.ended;
+                    if converted.is_err() {
+                        break Ok(());
+                    }
                     // Who waits for an answer gets it: at a terminal, behind a pipe.
                     if workers.busy() == 0 {
                         output.flush()?;
@@ -252,13 +244,44 @@ fn apply(
                 }
             }
         };
-        // The lines before one that cannot be read come out all the same.
-        while workers.busy() > 0 {
-            output.text(&workers.take()??)?;
+        // The lines before one that cannot be read or converted come out all the same, and none after it.
+        while converted.is_ok() && workers.busy() > 0 {
+            let part = workers.take()?;
+            output.text(&part.text)?;
+            converted = part.ended;
         }
         output.finish()?;
-        ended
+        converted.and(all_read)
     })
+}
+
+/// Threads that convert parts of a text, each given with the number of its first line. They take turns, and so the results
+/// are in order. When the work ends early, their channels close and they end too.
+fn workers<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    threads: usize,
+    tokenizer: &Tokenizer,
+    convert: &'scope (impl Fn(&Tokenizer, usize, &str, &mut String) -> Result<()> + Sync),
+) -> Workers<(usize, String), Part> {
+    Workers::new((0..threads).map(|_| {
+        let (give, given) = sync_channel::<(usize, String)>(1);
+        let (done, results) = sync_channel(1);
+        let tokenizer = tokenizer.clone();
+        scope.spawn(move || {
+            for (start, part) in given {
+                if done.send(convert_part(&tokenizer, start, &part, convert)).is_err() {
+                    return;
+                }
+            }
+        });
+        (give, results)
+    }))
+}
+
+/// What lines have become, as far as they could be converted.
+struct Part {
+    text: String,
+    ended: Result<()>,
 }
 
 fn convert_part(
@@ -266,10 +289,9 @@ fn convert_part(
     start: usize,
     part: &str,
     convert: &impl Fn(&Tokenizer, usize, &str, &mut String) -> Result<()>,
-) -> Result<String> {
+) -> Part {
     let mut text = String::with_capacity(2 * part.len());
-    for (number, line) in (start..).zip(part.lines()) {
-        convert(tokenizer, number, line, &mut text)?;
-    }
-    Ok(text)
+    let mut lines = (start..).zip(part.lines());
+    let ended = lines.try_for_each(|(number, line)| convert(tokenizer, number, line, &mut text));
+    Part { text, ended }
 }
