@@ -5,8 +5,8 @@ use std::sync::Arc;
 use regard_model::{
     AttentionSite, Memory, ModelError, Predictor, Row, Run, SiteAttention, State, StepOutput,
 };
-use regard_tensor::Tensor;
 use regard_tensor::kernels::Kernels;
+use regard_tensor::{LogProbs, Tensor};
 use regard_text::Padded;
 
 use crate::error::{DecodeError, Result};
@@ -47,7 +47,7 @@ impl Ensemble {
         }
     }
 
-    fn combine(&self, log_probs: &[Tensor]) -> Tensor {
+    fn combine(&self, log_probs: &[Tensor]) -> LogProbs {
         let mut rows = log_probs[0].clone();
         let columns = rows.shape().last();
         let mut column = vec![0.0; log_probs.len()];
@@ -63,7 +63,7 @@ impl Ensemble {
         if self.combination == Combination::Geometric {
             rows.values_mut().chunks_exact_mut(columns).for_each(f32::log_softmax_row);
         }
-        rows
+        LogProbs::of_log_probs(&rows)
     }
 }
 
@@ -136,7 +136,7 @@ impl Predictor for Ensemble {
             .collect::<regard_model::Result<Vec<_>>>()?;
         let positions = memory.lengths.iter().copied().max().filter(|_| run.attention);
         let attention = positions.and_then(|positions| mean_look(&outputs, rows.len(), positions));
-        let log_probs: Vec<Tensor> = outputs.iter().map(|output| output.log_probs.clone()).collect();
+        let log_probs: Vec<Tensor> = outputs.iter().map(|output| output.log_probs.to_tensor()).collect();
         let members = outputs.into_iter().map(|output| output.state).collect();
         Ok(StepOutput {
             log_probs: self.combine(&log_probs),

@@ -65,7 +65,7 @@ impl Decoding<'_> {
             let output = self.model.step(&run, &memory, &state, &tokens, &rows)?;
             for (row, &sentence) in going.iter().enumerate() {
                 let token = target.row(sentence)[position];
-                let log_prob = output.log_probs.row(row)[token as usize];
+                let log_prob = output.log_probs.row(row).get(token as usize);
                 if log_prob.is_nan() {
                     return Err(DecodeError::NotANumber { sentence, position });
                 }

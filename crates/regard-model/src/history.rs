@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use regard_tensor::{Tensor, TensorError};
+use regard_tensor::ops::Trails;
+use regard_tensor::{TensorError, Var};
 
 use crate::error::Result;
 
@@ -11,9 +12,11 @@ use crate::error::Result;
 #[derive(Clone, Debug, Default)]
 pub struct History {
     /// Of each step: tensors whose rows are the hypotheses that there were then.
-    steps: Vec<Arc<[Tensor]>>,
-    /// Of each hypothesis: its row in each step.
-    trails: Vec<Vec<usize>>,
+    steps: Vec<Arc<[Var]>>,
+    /// Its row in each step, hypothesis after hypothesis.
+    trails: Vec<usize>,
+    /// The hypotheses that there are now.
+    rows: usize,
 }
 
 impl History {
@@ -37,44 +40,48 @@ impl History {
         if self.is_empty() {
             return Ok(Self::default());
         }
-        let trail = |&index: &usize| {
-            let trail = self.trails.get(index).cloned();
-            trail.ok_or(TensorError::Index { op: "select", index, limit: self.trails.len() })
-        };
+        if let Some(&index) = parents.iter().find(|&&parent| parent >= self.rows) {
+            return Err(TensorError::Index { op: "select", index, limit: self.rows }.into());
+        }
         Ok(Self {
             steps: self.steps.clone(),
-            trails: parents.iter().map(trail).collect::<std::result::Result<_, _>>()?,
+            trails: parents.iter().flat_map(|&parent| self.trail(parent)).copied().collect(),
+            rows: parents.len(),
         })
     }
 
     /// Whether so many hypotheses can take the next step, each of them leaving `tensors` tensors.
     pub(crate) fn fits(&self, rows: usize, tensors: usize) -> bool {
-        self.steps.last().is_none_or(|step| self.trails.len() == rows && step.len() == tensors)
+        self.steps.last().is_none_or(|step| self.rows == rows && step.len() == tensors)
     }
 
     /// The history after one more step, of which hypothesis `i` left the rows `i`.
-    pub(crate) fn with(&self, step: Vec<Tensor>) -> Self {
-        let mut next = self.clone();
-        let rows = step.first().map_or(0, |tensor| tensor.shape().rows());
-        next.trails.resize(rows, Vec::new());
-        for (row, trail) in next.trails.iter_mut().enumerate() {
-            trail.push(row);
-        }
-        next.steps.push(step.into());
-        next
+    pub(crate) fn with(&self, step: Vec<Var>) -> Self {
+        let rows = step.first().map_or(0, |var| var.shape().rows());
+        let trail = |row| self.trail(row).iter().copied().chain([row]);
+        let trails = (0..rows).flat_map(trail).collect();
+        let steps = self.steps.iter().cloned().chain([step.into()]).collect();
+        Self { steps, trails, rows }
     }
 
-    /// Tensor number `tensor` of every step, the one of `newest` behind them: `[hypotheses, steps + 1, width]`.
-    pub(crate) fn gather(&self, tensor: usize, newest: &Tensor) -> Tensor {
-        let (rows, steps, width) = (newest.shape().rows(), self.steps.len() + 1, newest.shape().last());
-        Tensor::build([rows, steps, width], |out| {
-            for (row, out) in out.chunks_exact_mut((steps * width).max(1)).enumerate() {
-                let trail = self.trails.get(row).map_or(&[][..], Vec::as_slice);
-                let past = self.steps.iter().zip(trail).map(|(step, &place)| step[tensor].row(place));
-                for (out, from) in out.chunks_exact_mut(width.max(1)).zip(past.chain([newest.row(row)])) {
-                    out.copy_from_slice(from);
-                }
-            }
-        })
+    /// What so many hypotheses read: their rows of every step, and row `i` of the step that they take.
+    pub(crate) fn trails(&self, rows: usize) -> Trails {
+        let mut trails = Trails::default();
+        for row in 0..rows {
+            let newest = (self.len(), row);
+            trails.push(self.trail(row).iter().copied().enumerate().chain([newest]));
+        }
+        trails
+    }
+
+    /// Tensor number `tensor` of every step, the newest behind them.
+    pub(crate) fn blocks<'a>(&'a self, tensor: usize, newest: &'a Var) -> Vec<&'a Var> {
+        self.steps.iter().map(|step| &step[tensor]).chain([newest]).collect()
+    }
+
+    /// Where a hypothesis was in each step; nowhere before the first.
+    fn trail(&self, row: usize) -> &[usize] {
+        let steps = self.steps.len();
+        self.trails.get(row * steps..(row + 1) * steps).unwrap_or_default()
     }
 }

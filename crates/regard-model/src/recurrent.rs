@@ -1,7 +1,7 @@
 //! The recurrent encoder-decoder, behind the trait that all families share.
 
 use regard_tensor::ops::{self, Targets};
-use regard_tensor::{Tensor, Var, random};
+use regard_tensor::{LogProbs, Tensor, Var, random};
 use regard_text::{Batch, Padded, special_tokens};
 
 use crate::attention::AttentionSite;
@@ -236,7 +236,7 @@ impl Predictor for RecurrentModel {
             Some(vector) => vector,
             None => self.parts.decoder.readout(&pass, &step.readout)?,
         };
-        let log_probs = ops::log_softmax(run.tape, &self.logits(&pass, &vector)?)?.value().clone();
+        let log_probs = LogProbs::of_logits(run.tape.threads(), self.logits(&pass, &vector)?.value());
         let attention = step.attention.filter(|_| run.attention).map(|attention| SiteAttention {
             site: AttentionSite::CROSS,
             scores: attention.scores.value().clone(),

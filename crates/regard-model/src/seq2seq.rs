@@ -1,6 +1,6 @@
 //! What every encoder-decoder can do. Nothing outside of this crate asks which family a model belongs to.
 
-use regard_tensor::{Tape, Tensor, Var};
+use regard_tensor::{LogProbs, Tape, Tensor, Var};
 use regard_text::{Batch, Padded};
 
 use crate::attention::{AttentionHook, AttentionSite};
@@ -134,7 +134,7 @@ impl State {
 #[derive(Clone, Debug)]
 pub struct StepOutput {
     /// Natural-log probabilities of the next token: `[rows, vocabulary]`.
-    pub log_probs: Tensor,
+    pub log_probs: LogProbs,
     /// The state after the step.
     pub state: State,
     /// What was looked at, where it was asked for: one entry a site.

@@ -72,8 +72,8 @@ fn log_probs(info: &ModelInfo, network: &dyn Seq2Seq) -> Vec<f64> {
         let output = network.step(&run, &memory, &state, &[token], &[row]).unwrap();
         state = output.state;
         let written =
-            output.log_probs.values().iter().zip(0_u32..).filter(|(_, id)| ![PAD, BOS].contains(id));
-        let written: Vec<f64> = written.map(|(&log_prob, _)| f64::from(log_prob)).collect();
+            output.log_probs.row(0).values().zip(0_u32..).filter(|(_, id)| ![PAD, BOS].contains(id));
+        let written: Vec<f64> = written.map(|(log_prob, _)| f64::from(log_prob)).collect();
         let total = written.iter().map(|log_prob| log_prob.exp()).sum::<f64>().ln();
         found.extend(written.into_iter().map(|log_prob| log_prob - total));
     }

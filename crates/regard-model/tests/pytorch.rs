@@ -159,7 +159,7 @@ fn forced(model: &dyn Seq2Seq, batch: &Batch) -> f64 {
             sentences.iter().map(|&sentence| Row { sentence, hypothesis: 0, position }).collect();
         let step = model.step(&run, &memory, &state, &tokens, &rows).unwrap();
         for (row, &sentence) in sentences.iter().enumerate() {
-            total -= f64::from(step.log_probs.row(row)[batch.target.row(sentence)[position] as usize]);
+            total -= f64::from(step.log_probs.row(row).get(batch.target.row(sentence)[position] as usize));
         }
         state = step.state;
     }

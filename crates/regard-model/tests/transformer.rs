@@ -53,7 +53,7 @@ fn steps(model: &dyn Seq2Seq, source: &Padded, threads: &Threads) -> Vec<Tensor>
         let tokens = vec![2 + 3 * position as u32; count];
         let output = model.step(&run, &memory, &state, &tokens, &rows(count, position)).unwrap();
         state = output.state;
-        output.log_probs
+        output.log_probs.to_tensor()
     };
     (0..3).map(step).collect()
 }
@@ -219,11 +219,15 @@ fn a_hook_reaches_every_head() {
     for (kind, layer) in [(SiteKind::DecoderSelf, 1), (SiteKind::Cross, 0)] {
         let hook = Silence { head: AttentionSite { kind, layer, head: 3 }, called: Mutex::default() };
         let (_, outputs) = look(&small(), Some(&hook), true);
-        assert_ne!(bits(&outputs[0].log_probs), bits(&plain[0].log_probs), "{kind:?}");
+        assert_ne!(
+            bits(&outputs[0].log_probs.to_tensor()),
+            bits(&plain[0].log_probs.to_tensor()),
+            "{kind:?}"
+        );
     }
     // A hook that changes nothing changes no bit.
     let (_, outputs) = look(&small(), Some(&Nothing), false);
-    assert_eq!(bits(&outputs[1].log_probs), bits(&plain[1].log_probs));
+    assert_eq!(bits(&outputs[1].log_probs.to_tensor()), bits(&plain[1].log_probs.to_tensor()));
 }
 
 #[test]

@@ -24,6 +24,7 @@ mod element;
 mod error;
 pub mod gradient_check;
 pub mod kernels;
+mod log_probs;
 pub mod ops;
 pub mod optim;
 pub mod pool;
@@ -36,6 +37,7 @@ mod threads;
 
 pub use element::{Element, Number};
 pub use error::{Result, TensorError};
+pub use log_probs::{LogProbRow, LogProbs};
 pub use precision::Precision;
 pub use shape::Shape;
 pub use tape::{Gradients, Tape, Var};

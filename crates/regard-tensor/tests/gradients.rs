@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use regard_tensor::gradient_check::gradient_error;
-use regard_tensor::ops::{self, DropoutMask, Span, Targets};
+use regard_tensor::ops::{self, DropoutMask, Span, Targets, Trails};
 use regard_tensor::{Result, Tape, Tensor, Var};
 
 const TOLERANCE: f64 = 1e-6;
@@ -143,6 +143,24 @@ fn many_heads() {
         });
     }
     check(&[&[2, 3, 12]], |tape, x| ops::rotary(tape, &x[0], 3, &[0, 7, 2]));
+}
+
+/// Rows of two blocks, some read by nobody and some by several; and a row that reads nothing.
+#[test]
+fn trails() {
+    let mut trails = Trails::default();
+    trails.push([(0, 2), (1, 0), (1, 4)]);
+    trails.push([]);
+    trails.push([(1, 4)]);
+    trails.push([(1, 4), (0, 2)]);
+    let (keys, values): (&[usize], &[usize]) = (&[3, 14], &[5, 14]);
+    check(&[&[4, 14], keys, values], |tape, x| {
+        ops::trail_scores(tape, &x[0], &[&x[1], &x[2]], 2, 0.3, &trails)
+    });
+    check(&[&[2, 4, 3], keys, values], |tape, x| ops::trail_contexts(tape, &x[0], &[&x[1], &x[2]], &trails));
+    check(&[&[4, 14], keys, values, keys, values], |tape, x| {
+        ops::trail_attention(tape, &x[0], (&[&x[1], &x[2]], &[&x[3], &x[4]]), 2, 0.3, &trails)
+    });
 }
 
 #[test]

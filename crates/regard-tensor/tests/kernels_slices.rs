@@ -3,7 +3,7 @@
 #![allow(clippy::float_cmp, reason = "equal bits are the point")]
 
 use regard_tensor::kernels::cpu::{self, Isa};
-use regard_tensor::kernels::{AdamNumbers, reference};
+use regard_tensor::kernels::{AdamNumbers, PEAK_BLOCK, reference};
 
 mod kernels;
 
@@ -36,6 +36,17 @@ fn compare(
             assert_close(f, e, bound, &format!("{what}, {isa:?}, buffer {i}"));
         }
     }
+}
+
+/// Splits buffers into those to read and those to write.
+macro_rules! split {
+    ($buffers:ident, $read:literal, [$($written:ident),*]) => {
+        let (read, written) = $buffers.split_at_mut($read);
+        let [$($written),*] = written else { unreachable!("as many buffers as names") };
+        let read: &[_] = read;
+        #[allow(unused_variables)]
+        let $buffers = read;
+    };
 }
 
 #[test]
@@ -108,6 +119,32 @@ fn functions_of_two_slices() {
             |b| {
                 let (x, y) = b.split_at_mut(1);
                 reference::mul_assign(&mut y[0], &x[0]);
+            },
+        );
+        compare(
+            "normalise",
+            2e-6,
+            &both,
+            |isa, b| {
+                let (x, y) = b.split_at_mut(1);
+                x[0][0] = cpu::normalise_row(isa, &x[0], 0.1, &mut y[0]);
+            },
+            |b| {
+                let (x, y) = b.split_at_mut(1);
+                x[0][0] = reference::normalise_row(&x[0], f64::from(0.1_f32), &mut y[0]);
+            },
+        );
+        compare(
+            "scale and shift",
+            4e-7,
+            &[x.clone(), y.clone(), numbers(len, 2.0, 31)],
+            |isa, b| {
+                let (x, weights) = b.split_at_mut(1);
+                cpu::scale_and_shift(isa, &mut x[0], &weights[0], &weights[1]);
+            },
+            |b| {
+                let (x, weights) = b.split_at_mut(1);
+                reference::scale_and_shift(&mut x[0], &weights[0], &weights[1]);
             },
         );
         let rows = numbers(len * 13, 1.0, 4);
@@ -233,15 +270,68 @@ fn bits_do_not_depend_on_padding_or_place() {
     }
 }
 
-/// Splits buffers into those to read and those to write.
-macro_rules! split {
-    ($buffers:ident, $read:literal, [$($written:ident),*]) => {
-        let (read, written) = $buffers.split_at_mut($read);
-        let [$($written),*] = written else { unreachable!("as many buffers as names") };
-        let read: &[_] = read;
-        #[allow(unused_variables)]
-        let $buffers = read;
-    };
+/// What `log_softmax` subtracts, and the largest value of each block.
+#[test]
+fn the_terms_of_log_softmax() {
+    for len in LENGTHS {
+        let x = numbers(len, 9.0, 24);
+        let mut exact = vec![0.0; len.div_ceil(PEAK_BLOCK)];
+        let terms = reference::log_softmax_terms(&wide(&x), &mut exact);
+        for isa in instruction_sets() {
+            let mut peaks = vec![0.0; exact.len()];
+            let (largest, log_sum) = cpu::log_softmax_terms(isa, &x, &mut peaks);
+            assert_eq!(wide(&peaks), exact);
+            assert_close(&[largest, log_sum], &[terms.0, terms.1], 4e-7, "terms");
+            let mut whole = x.clone();
+            cpu::log_softmax_row(isa, &mut whole);
+            let one_by_one = x.iter().map(|x| ((x - largest) - log_sum).to_bits());
+            assert!(whole.iter().map(|x| x.to_bits()).eq(one_by_one));
+        }
+    }
+    for isa in instruction_sets() {
+        let terms =
+            |row: &[f32]| cpu::log_softmax_terms(isa, row, &mut vec![0.0; row.len().div_ceil(PEAK_BLOCK)]);
+        assert_eq!((terms(&[]), terms(&[f32::NEG_INFINITY; 3])), ((0.0, 0.0), (0.0, 0.0)));
+        assert!(terms(&[f32::NAN, 1.0]).1.is_nan());
+    }
+}
+
+#[test]
+fn heads_of_a_row() {
+    for (heads, width, len) in [(1, 1, 3), (3, 7, 5), (8, 64, 17), (5, 37, 2), (2, 131, 13), (2, 5, 0)] {
+        let n = |len: usize, seed: u64| numbers(len, 1.5, seed);
+        let all = heads * width;
+        compare(
+            "head scores",
+            2e-6,
+            &[n(all, 25), n(len * all, 26), n(heads * len, 27)],
+            |isa, b| {
+                split!(b, 2, [out]);
+                let keys: Vec<_> = b[1].chunks_exact(all).collect();
+                cpu::head_scores_row(isa, &b[0], &keys, heads, 0.3, out);
+            },
+            |b| {
+                split!(b, 2, [out]);
+                let keys: Vec<_> = b[1].chunks_exact(all).collect();
+                reference::head_scores_row(&b[0], &keys, heads, f64::from(0.3_f32), out);
+            },
+        );
+        compare(
+            "head contexts",
+            1e-6,
+            &[n(heads * len, 28), n(len * all, 29), n(all, 30)],
+            |isa, b| {
+                split!(b, 2, [out]);
+                let values: Vec<_> = b[1].chunks_exact(all).collect();
+                cpu::head_contexts_row(isa, &b[0], &values, heads, out);
+            },
+            |b| {
+                split!(b, 2, [out]);
+                let values: Vec<_> = b[1].chunks_exact(all).collect();
+                reference::head_contexts_row(&b[0], &values, heads, out);
+            },
+        );
+    }
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The best continuations of a beam.
 
+use regard_tensor::LogProbRow;
+
 use crate::observer::{Considered, Fate};
 
 /// A path and the token that would continue it.
@@ -29,9 +31,6 @@ pub(super) struct Candidates {
     best: Vec<Candidate>,
 }
 
-/// Log-probabilities that are passed over together when the largest of them is too small.
-const BLOCK: usize = 256;
-
 impl Candidates {
     pub(super) fn new(capacity: usize) -> Self {
         Self { capacity, best: Vec::new() }
@@ -43,14 +42,14 @@ impl Candidates {
         &mut self,
         parent: usize,
         sum: f64,
-        log_probs: &[f32],
+        log_probs: LogProbRow,
         allowed: impl Fn(u32) -> bool,
     ) {
-        for (block, values) in log_probs.chunks(BLOCK).enumerate() {
-            if sum + f64::from(largest(values)) <= self.bar() {
+        for (first, largest, block) in log_probs.blocks() {
+            if sum + f64::from(largest) <= self.bar() {
                 continue;
             }
-            for (token, &log_prob) in (block * BLOCK..).zip(values) {
+            for (token, log_prob) in (first..).zip(block.values()) {
                 let candidate =
                     Candidate { sum: sum + f64::from(log_prob), parent, token: token as u32, log_prob };
                 if candidate.sum > self.bar() && allowed(candidate.token) {
@@ -80,24 +79,23 @@ impl Candidates {
     }
 }
 
-/// The largest value, in independent lanes so that it is computed many values at a time.
-fn largest(values: &[f32]) -> f32 {
-    let mut lanes = [f32::NEG_INFINITY; 16];
-    let chunks = values.chunks_exact(lanes.len());
-    let rest = chunks.remainder();
-    for chunk in chunks {
-        for (lane, &value) in lanes.iter_mut().zip(chunk) {
-            *lane = if value > *lane { value } else { *lane };
-        }
-    }
-    rest.iter().chain(&lanes).copied().fold(f32::NEG_INFINITY, f32::max)
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use regard_tensor::{LogProbs, Tensor};
 
     use super::*;
+
+    fn offer(
+        candidates: &mut Candidates,
+        parent: usize,
+        sum: f64,
+        row: &[f32],
+        allowed: impl Fn(u32) -> bool,
+    ) {
+        let row = Tensor::build([1, row.len()], |values| values.copy_from_slice(row));
+        candidates.offer(parent, sum, LogProbs::of_log_probs(&row).row(0), allowed);
+    }
 
     fn writable(token: u32) -> bool {
         token != 0 && token != 2
@@ -106,8 +104,8 @@ mod tests {
     #[test]
     fn ties_go_to_the_earlier_parent_then_to_the_smaller_token() {
         let mut candidates = Candidates::new(3);
-        candidates.offer(0, -1.0, &[-0.1, -2.0, -0.1, -1.0, -1.0, -3.0], writable);
-        candidates.offer(1, -1.5, &[-0.1, -0.5, -0.1, -0.5, -0.25, -0.5], writable);
+        offer(&mut candidates, 0, -1.0, &[-0.1, -2.0, -0.1, -1.0, -1.0, -3.0], writable);
+        offer(&mut candidates, 1, -1.5, &[-0.1, -0.5, -0.1, -0.5, -0.25, -0.5], writable);
         let found: Vec<_> = candidates.into_vec().iter().map(|c| (c.parent, c.token, c.sum)).collect();
         assert_eq!(found, [(1, 4, -1.75), (0, 3, -2.0), (0, 4, -2.0)]);
     }
@@ -115,7 +113,7 @@ mod tests {
     #[test]
     fn what_is_forbidden_or_impossible_is_not_taken() {
         let mut candidates = Candidates::new(9);
-        candidates.offer(0, 0.0, &[-0.1, -0.1, -0.1, -4.0, f32::NEG_INFINITY, -5.0], |token| token > 2);
+        offer(&mut candidates, 0, 0.0, &[-0.1, -0.1, -0.1, -4.0, f32::NEG_INFINITY, -5.0], |token| token > 2);
         let tokens: Vec<_> = candidates.into_vec().iter().map(|c| c.token).collect();
         assert_eq!(tokens, [3, 5]);
     }
@@ -131,7 +129,7 @@ mod tests {
             for (parent, row) in rows.iter().enumerate() {
                 let (sum, row): (f64, Vec<f32>) =
                     (-(parent as f64), row.iter().map(|&value| f32::from(value) / 4.0).collect());
-                candidates.offer(parent, sum, &row, writable);
+                offer(&mut candidates, parent, sum, &row, writable);
                 let allowed = row.iter().enumerate().filter(|&(token, _)| writable(token as u32));
                 all.extend(allowed.map(|(token, &p)| (sum + f64::from(p), parent, token as u32)));
             }

@@ -152,7 +152,7 @@ impl Beam {
         for (parent, path) in self.living.iter().enumerate() {
             let log_probs = output.log_probs.row(first_row + parent);
             // One bad number makes the whole softmax bad, so the first tells.
-            if log_probs.first().is_some_and(|value| value.is_nan()) {
+            if log_probs.get(0).is_nan() {
                 return Err(DecodeError::NotANumber { sentence: self.sentence, position: path.tokens.len() });
             }
             if let Some(forced) = self.rules.forced(path.tokens.len()) {
@@ -171,7 +171,7 @@ impl Beam {
             own.offer(parent, path.log_prob, log_probs, |token| forbidden.allows(token));
             helpful.extend(own.into_vec());
             for token in self.wishes.next(fulfilled).into_iter().filter(|&token| forbidden.allows(token)) {
-                let log_prob = log_probs.get(token as usize).copied().unwrap_or(f32::NEG_INFINITY);
+                let log_prob = log_probs.get(token as usize);
                 if log_prob > f32::NEG_INFINITY {
                     let sum = path.log_prob + f64::from(log_prob);
                     helpful.push(Candidate { sum, parent, token, log_prob });

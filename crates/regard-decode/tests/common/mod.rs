@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use regard_decode::{DecodeError, Decoding, Hypothesis, SearchOptions};
 use regard_model::{AttentionSite, Memory, Predictor, Result, Row, Run, SiteAttention, State, StepOutput};
-use regard_tensor::{Tensor, Threads, Var};
+use regard_tensor::{LogProbs, Tensor, Threads, Var};
 use regard_text::Padded;
 use regard_text::special_tokens::EOS;
 
@@ -176,7 +176,7 @@ impl Predictor for FakeModel {
             let weights = Tensor::new([rows.len(), width], weights)?;
             attention.push(SiteAttention { site: AttentionSite::CROSS, scores: weights.clone(), weights });
         }
-        let log_probs = Tensor::new([rows.len(), self.vocabulary], log_probs)?;
+        let log_probs = LogProbs::of_log_probs(&Tensor::new([rows.len(), self.vocabulary], log_probs)?);
         let state = State { tensors: vec![state], ..State::default() };
         Ok(StepOutput { log_probs, state, attention })
     }

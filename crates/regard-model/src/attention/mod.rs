@@ -4,10 +4,12 @@ mod additive;
 mod dot;
 mod hook;
 mod multi_head;
+mod sought;
 mod window;
 
 pub use hook::{AttentionHook, AttentionSite, HookCall, SiteKind, Temperature};
-pub(crate) use multi_head::{MultiHead, Reading};
+pub(crate) use multi_head::{Asking, MultiHead};
+pub(crate) use sought::{Entries, Sought};
 
 use regard_tensor::Var;
 use regard_tensor::ops;

@@ -1,9 +1,9 @@
 //! Attention of several heads, each on columns of its own: softmax(q · k / √width) · v (Vaswani et al. 2017).
 
 use regard_tensor::Var;
-use regard_tensor::ops::{self, Span};
+use regard_tensor::ops;
 
-use super::{AttentionHook, AttentionSite, HookCall, SiteKind};
+use super::{AttentionHook, AttentionSite, HookCall, SiteKind, Sought};
 use crate::affine::Affine;
 use crate::config::{Positions, TransformerConfig};
 use crate::error::Result;
@@ -25,18 +25,12 @@ pub(crate) struct MultiHead {
     dropout: f64,
 }
 
-/// Which rows ask, and what each may read.
+/// Who asks: what a hook is told.
 #[derive(Clone, Copy)]
-pub(crate) struct Reading<'a> {
+pub(crate) struct Asking<'a> {
     /// What each row is.
     pub(crate) rows: &'a [Row],
-    /// The entry of the memory that each row reads.
-    pub(crate) entries: &'a [usize],
-    /// Positions of each entry.
-    pub(crate) lengths: &'a [usize],
-    /// The positions that each row may attend to.
-    pub(crate) spans: &'a [Span],
-    /// Source positions of each sentence, which a hook is told.
+    /// Source positions of each sentence.
     pub(crate) source_lengths: &'a [usize],
 }
 
@@ -80,26 +74,48 @@ impl MultiHead {
         if self.rotary { Ok(ops::rotary(pass.tape, &x, self.heads, positions)?) } else { Ok(x) }
     }
 
-    /// Looks a memory up: keys and values are `[entries, positions, width]`. What was looked at comes back where the pass
-    /// wants it, one site a head.
+    /// Looks keys and values up. What was looked at comes back where the pass wants it, one site a head. Decoding is without
+    /// dropout.
     pub(crate) fn attend(
         &self,
         pass: &Pass,
         queries: &Var,
-        (keys, values): (&Var, &Var),
-        reading: &Reading,
+        sought: &Sought,
+        asking: &Asking,
     ) -> Result<(Var, Vec<SiteAttention>)> {
-        let Reading { entries, lengths, .. } = *reading;
-        let scores = ops::head_scores(pass.tape, (queries, keys), self.heads, self.factor, entries, lengths)?;
-        let scores = self.hooked(pass, reading, scores, |hook, call, scores| hook.scores(call, scores))?;
-        let weights = ops::masked_softmax(pass.tape, &scores, &reading.spans.repeat(self.heads))?;
-        let weights =
-            self.hooked(pass, reading, weights, |hook, call, weights| hook.weights(call, weights))?;
-        let kept = pass.dropout(&weights, self.dropout)?;
-        let contexts = ops::head_contexts(pass.tape, &kept, values, entries, lengths)?;
-        let contexts = self.hooked_contexts(pass, reading, contexts)?;
-        let seen = if pass.attention { self.sites(&scores, &weights)? } else { Vec::new() };
+        let (contexts, seen) = match sought {
+            Sought::Trails { keys, values, trails } if !pass.attention && self.hook(pass).is_none() => {
+                let contexts = ops::trail_attention(
+                    pass.tape,
+                    queries,
+                    (keys, values),
+                    self.heads,
+                    self.factor,
+                    trails,
+                )?;
+                (contexts, Vec::new())
+            }
+            _ => self.attend_in_parts(pass, queries, sought, asking)?,
+        };
         Ok((self.output.apply(pass, &contexts)?, seen))
+    }
+
+    /// The contexts, by way of scores and weights that others may see and replace.
+    fn attend_in_parts(
+        &self,
+        pass: &Pass,
+        queries: &Var,
+        sought: &Sought,
+        asking: &Asking,
+    ) -> Result<(Var, Vec<SiteAttention>)> {
+        let scores = sought.scores(pass, queries, self.heads, self.factor)?;
+        let scores = self.hooked(pass, asking, scores, |hook, call, scores| hook.scores(call, scores))?;
+        let weights = sought.weights(pass, &scores, self.heads)?;
+        let weights =
+            self.hooked(pass, asking, weights, |hook, call, weights| hook.weights(call, weights))?;
+        let contexts = sought.contexts(pass, &pass.dropout(&weights, self.dropout)?)?;
+        let seen = if pass.attention { self.sites(&scores, &weights)? } else { Vec::new() };
+        Ok((self.hooked_contexts(pass, asking, contexts)?, seen))
     }
 
     /// Each head's place in the model.
@@ -119,8 +135,8 @@ impl MultiHead {
         (0..self.heads).map(site).collect()
     }
 
-    fn call<'a>(&self, pass: &Pass<'a>, reading: &Reading<'a>, head: usize) -> HookCall<'a> {
-        let (rows, lengths) = (reading.rows, reading.source_lengths);
+    fn call<'a>(&self, pass: &Pass<'a>, asking: &Asking<'a>, head: usize) -> HookCall<'a> {
+        let (rows, lengths) = (asking.rows, asking.source_lengths);
         HookCall { tape: pass.tape, site: self.site(head), rows, lengths }
     }
 
@@ -133,24 +149,24 @@ impl MultiHead {
     fn hooked(
         &self,
         pass: &Pass,
-        reading: &Reading,
+        asking: &Asking,
         x: Var,
         method: impl Fn(&dyn AttentionHook, &HookCall, Var) -> Result<Var>,
     ) -> Result<Var> {
         let Some(hook) = self.hook(pass) else { return Ok(x) };
         let head = |head| {
-            let (call, x) = (self.call(pass, reading, head), ops::slice(pass.tape, &x, head)?);
+            let (call, x) = (self.call(pass, asking, head), ops::slice(pass.tape, &x, head)?);
             if hook.wants(call.site) { method(hook, &call, x) } else { Ok(x) }
         };
         Ok(ops::stack(pass.tape, &(0..self.heads).map(head).collect::<Result<Vec<_>>>()?)?)
     }
 
     /// The contexts `[rows, heads · width]` as the hook wants them, head by head.
-    fn hooked_contexts(&self, pass: &Pass, reading: &Reading, x: Var) -> Result<Var> {
+    fn hooked_contexts(&self, pass: &Pass, asking: &Asking, x: Var) -> Result<Var> {
         let Some(hook) = self.hook(pass) else { return Ok(x) };
         let width = x.shape().last() / self.heads;
         let head = |head| {
-            let call = self.call(pass, reading, head);
+            let call = self.call(pass, asking, head);
             let context = ops::slice_last(pass.tape, &x, head * width..(head + 1) * width)?;
             if hook.wants(call.site) { hook.context(&call, context) } else { Ok(context) }
         };

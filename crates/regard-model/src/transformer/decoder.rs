@@ -4,11 +4,11 @@
 //! keys and values are ([`Past`]).
 
 use regard_tensor::Var;
-use regard_tensor::ops::{self, Span};
 use regard_text::Padded;
 
+use super::reach::Reach;
 use super::{Around, FeedForward, Normalization, Words};
-use crate::attention::{AttentionSite, MultiHead, Reading, SiteKind};
+use crate::attention::{Asking, AttentionSite, MultiHead, SiteKind};
 use crate::config::TransformerConfig;
 use crate::error::Result;
 use crate::history::History;
@@ -34,6 +34,18 @@ pub(crate) struct SourceMemory {
     pub(crate) layers: Vec<(Var, Var)>,
     /// Positions of each sentence.
     pub(crate) lengths: Vec<usize>,
+}
+
+impl SourceMemory {
+    /// Positions of a sentence; 0 where it is not there.
+    pub(super) fn length(&self, sentence: usize) -> usize {
+        self.lengths.get(sentence).copied().unwrap_or(0)
+    }
+
+    /// Positions of all sentences, padding included.
+    pub(super) fn positions(&self) -> usize {
+        self.layers.first().map_or(0, |(keys, _)| keys.shape().inner().first())
+    }
 }
 
 /// Where the keys and values of the words before are.
@@ -99,31 +111,25 @@ impl Decoder {
     }
 
     pub(crate) fn decode(&self, pass: &Pass, source: &SourceMemory, written: &Written) -> Result<Decoded> {
-        let Written { rows, positions, past, .. } = *written;
-        let back = Reach::back(written);
-        let sentences: Vec<usize> = rows.iter().map(|row| row.sentence).collect();
-        let length = |row: &Row| source.lengths.get(row.sentence).copied().unwrap_or(0);
-        let spans = rows.iter().map(|row| Span { start: 0, end: length(row) }).collect();
-        let across = Reach { entries: sentences, lengths: source.lengths.clone(), spans };
+        let Written { rows, positions, .. } = *written;
+        let reach = Reach::new(source, written);
+        let asking = Asking { rows, source_lengths: &source.lengths };
         let mut x = self.words.read(pass, written.ids, positions)?;
         let (mut kept, mut attention) = (Vec::new(), Vec::new());
         for (index, (layer, (keys, values))) in self.layers.iter().zip(&source.layers).enumerate() {
             let (own, around) = &layer.own;
             let input = around.input(pass, &x)?;
             let (own_keys, own_values) = own.keys_and_values(pass, &input, positions)?;
-            let memory =
-                (past.join(pass, 2 * index, &own_keys)?, past.join(pass, 2 * index + 1, &own_values)?);
             let queries = own.queries(pass, &input, positions)?;
-            let reading = back.reading(rows, &source.lengths);
-            let (y, seen) = own.attend(pass, &queries, (&memory.0, &memory.1), &reading)?;
+            let back = reach.back(pass, index, (&own_keys, &own_values))?;
+            let (y, seen) = own.attend(pass, &queries, &back, &asking)?;
             x = around.output(pass, &x, &y)?;
             attention.extend(seen);
             kept.extend([own_keys, own_values]);
 
             let (cross, around) = &layer.cross;
             let queries = cross.queries(pass, &around.input(pass, &x)?, positions)?;
-            let reading = across.reading(rows, &source.lengths);
-            let (y, seen) = cross.attend(pass, &queries, (keys, values), &reading)?;
+            let (y, seen) = cross.attend(pass, &queries, &reach.across(keys, values), &asking)?;
             x = layer.feed_forward.apply(pass, &around.output(pass, &x, &y)?)?;
             attention.extend(seen);
         }
@@ -131,56 +137,5 @@ impl Decoder {
             x = norm.apply(pass, &x)?;
         }
         Ok(Decoded { vectors: x, own: kept, attention })
-    }
-}
-
-/// The entry that each row reads, the entries' lengths, and how far each row may look.
-struct Reach {
-    entries: Vec<usize>,
-    lengths: Vec<usize>,
-    spans: Vec<Span>,
-}
-
-impl Reach {
-    /// Back at the row's own words, its last one included.
-    fn back(written: &Written) -> Self {
-        let rows = written.rows;
-        match written.past {
-            Past::Sentences(target) => Self {
-                entries: rows.iter().map(|row| row.sentence).collect(),
-                lengths: target.lengths.clone(),
-                spans: rows
-                    .iter()
-                    .map(|row| Span { start: 0, end: (row.position + 1).min(target.lengths[row.sentence]) })
-                    .collect(),
-            },
-            Past::History(history) => {
-                let steps = history.len() + 1;
-                Self {
-                    entries: (0..rows.len()).collect(),
-                    lengths: vec![steps; rows.len()],
-                    spans: vec![Span { start: 0, end: steps }; rows.len()],
-                }
-            }
-        }
-    }
-
-    fn reading<'a>(&'a self, rows: &'a [Row], source_lengths: &'a [usize]) -> Reading<'a> {
-        let Self { entries, lengths, spans } = self;
-        Reading { rows, entries, lengths, spans, source_lengths }
-    }
-}
-
-impl Past<'_> {
-    /// Keys or values of all words that a row may look back at, as entries `[entries, positions, width]`: tensor number
-    /// `tensor` of the history, and the rows' own.
-    fn join(self, pass: &Pass, tensor: usize, own: &Var) -> Result<Var> {
-        Ok(match self {
-            Past::Sentences(target) => {
-                let shape = [target.rows(), target.width, own.shape().last()];
-                ops::reshape(pass.tape, own, shape)?
-            }
-            Past::History(history) => Var::constant(history.gather(tensor, own.value())),
-        })
     }
 }

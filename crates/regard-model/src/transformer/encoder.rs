@@ -5,7 +5,7 @@ use regard_tensor::ops::{self, Span};
 use regard_text::Padded;
 
 use super::{Around, FeedForward, Normalization, Words};
-use crate::attention::{MultiHead, Reading, SiteKind};
+use crate::attention::{Asking, Entries, MultiHead, SiteKind, Sought};
 use crate::config::TransformerConfig;
 use crate::error::Result;
 use crate::parameters::{Builder, ParameterId};
@@ -52,12 +52,13 @@ impl Encoder {
         let (sentences, width) = (source.rows(), source.width);
         let positions: Vec<usize> = (0..width).collect();
         let rows = rows_of(source);
-        let entries: Vec<usize> = rows.iter().map(|row| row.sentence).collect();
         let whole = |row: &Row| Span { start: 0, end: source.lengths[row.sentence] };
-        let spans: Vec<Span> = rows.iter().map(whole).collect();
-        let lengths = &source.lengths;
-        let reading =
-            Reading { rows: &rows, entries: &entries, lengths, spans: &spans, source_lengths: lengths };
+        let reach = Entries {
+            entries: rows.iter().map(|row| row.sentence).collect(),
+            lengths: source.lengths.clone(),
+            spans: rows.iter().map(whole).collect(),
+        };
+        let asking = Asking { rows: &rows, source_lengths: &source.lengths };
         let mut x = self.words.read(pass, &source.ids, &positions)?;
         let mut attention = Vec::new();
         for layer in &self.layers {
@@ -67,7 +68,8 @@ impl Encoder {
             let keys = ops::reshape(pass.tape, &keys, shape)?;
             let values = ops::reshape(pass.tape, &values, shape)?;
             let queries = layer.attention.queries(pass, &input, &positions)?;
-            let (y, seen) = layer.attention.attend(pass, &queries, (&keys, &values), &reading)?;
+            let sought = Sought::Entries { keys, values, reach: &reach };
+            let (y, seen) = layer.attention.attend(pass, &queries, &sought, &asking)?;
             x = layer.feed_forward.apply(pass, &layer.around.output(pass, &x, &y)?)?;
             attention.extend(seen);
         }

@@ -6,6 +6,7 @@ mod feed_forward;
 mod layer;
 mod model;
 mod positions;
+mod reach;
 mod words;
 
 pub use model::TransformerModel;

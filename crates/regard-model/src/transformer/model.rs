@@ -1,7 +1,7 @@
 //! The Transformer, behind the trait that all families share.
 
 use regard_tensor::ops::{self, Targets};
-use regard_tensor::{Tensor, TensorError, Var};
+use regard_tensor::{LogProbs, Tensor, TensorError, Var};
 use regard_text::{Batch, Padded, special_tokens};
 
 use super::decoder::Written;
@@ -104,7 +104,11 @@ impl TransformerModel {
             return Err(foreign());
         }
         let layers = pairs.iter().map(|[keys, values]| (keys.clone(), values.clone())).collect();
-        Ok(SourceMemory { layers, lengths: memory.lengths.clone() })
+        let source = SourceMemory { layers, lengths: memory.lengths.clone() };
+        if source.lengths.iter().any(|&length| length > source.positions()) {
+            return Err(foreign());
+        }
+        Ok(source)
     }
 }
 
@@ -150,7 +154,9 @@ impl Predictor for TransformerModel {
         let weights = self.parameters.constants();
         let pass = Pass::of_run(run, &weights);
         let memory = self.source_memory(memory)?;
-        if rows.len() != tokens.len() || !state.history.fits(rows.len(), 2 * self.parts.decoder.layers()) {
+        let fits = state.history.fits(rows.len(), 2 * self.parts.decoder.layers());
+        let has_sentence = |row: &Row| row.sentence < memory.lengths.len();
+        if rows.len() != tokens.len() || !fits || !rows.iter().all(has_sentence) {
             return Err(foreign());
         }
         let positions: Vec<usize> = rows.iter().map(|row| row.position).collect();
@@ -159,8 +165,8 @@ impl Predictor for TransformerModel {
         let decoded = self.parts.decoder.decode(&pass, &memory, &written)?;
         let (weight, bias) = self.output(&pass);
         let logits = ops::linear(run.tape, &decoded.vectors, weight, bias)?;
-        let log_probs = ops::log_softmax(run.tape, &logits)?.value().clone();
-        let own = decoded.own.iter().map(|var| var.value().clone()).collect();
+        let log_probs = LogProbs::of_logits(run.tape.threads(), logits.value());
+        let own = decoded.own.iter().map(Var::detach).collect();
         let state = State { history: state.history.with(own), ..State::default() };
         Ok(StepOutput { log_probs, state, attention: decoded.attention })
     }

@@ -26,6 +26,9 @@ pub use packed::Packed;
 use crate::element::Number;
 use crate::threads::Threads;
 
+/// Values of a row of which [`Kernels::log_softmax_terms`] finds the largest.
+pub const PEAK_BLOCK: usize = 64;
+
 /// Declares [`Kernels`] and implements it for both types from one list of signatures.
 macro_rules! kernels {
     ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)?;)*) => {
@@ -87,6 +90,10 @@ kernels! {
     fn scale_and_subtract(x: &mut [Self], by: Self, less: Self);
     /// Adds each row of `rows [r, n]` to `sums [n]`, in order: the gradient of a bias.
     fn add_column_sums(rows: &[Self], sums: &mut [Self]);
+    /// Layer normalisation without its weights: `out = (x − mean)·s`; returns `s = 1 / √(variance + ε)`.
+    fn normalise_row(x: &[Self], epsilon: Self, out: &mut [Self]) -> Self;
+    /// `x = x·by + plus`, element by element.
+    fn scale_and_shift(x: &mut [Self], by: &[Self], plus: &[Self]);
     /// `Σ x`.
     fn sum_slice(x: &[Self]) -> Self;
     /// `Σ x²`, in f64.
@@ -113,6 +120,16 @@ kernels! {
     fn softmax_row(x: &mut [Self]);
     /// `x = log softmax x`, natural. A row of −∞ only stays as it is.
     fn log_softmax_row(x: &mut [Self]);
+    /// What [`log_softmax_row`](Self::log_softmax_row) subtracts from each value, one after the other: the largest one and
+    /// log Σ e^(x − largest); zeros where it changes nothing. `peaks [blocks]` receives the largest value of each block of
+    /// [`PEAK_BLOCK`].
+    fn log_softmax_terms(x: &[Self], peaks: &mut [Self]) -> (Self, Self);
+    /// Scores of many heads for one row: `out [heads, len] = factor·q_h·k_jh`, for the query `q [heads·width]` and `len` keys
+    /// like it.
+    fn head_scores_row(q: &[Self], keys: &[&[Self]], heads: usize, factor: Self, out: &mut [Self]);
+    /// Contexts of many heads for one row: `out [heads·width] = Σ w_hj·v_jh` in the order of j, for the weights `w [heads, len]`
+    /// and `len` values like `out`.
+    fn head_contexts_row(w: &[Self], values: &[&[Self]], heads: usize, out: &mut [Self]);
     /// One LSTM cell (PyTorch's `LSTMCell`): `gates [4H]` holds i, f, g, o before their functions;
     /// `c = σ(f)∘c_prev + σ(i)∘tanh g`, `h = σ(o)∘tanh c`. `saved [5H]` receives the four functions' values and `tanh c`.
     fn lstm_cell_row(gates: &[Self], c_prev: &[Self], h: &mut [Self], c: &mut [Self], saved: &mut [Self]);
@@ -144,6 +161,21 @@ fn check_gemm<T: Number>(a: &[T], m: usize, (k, n): (usize, usize), c: &[T], bia
     assert_eq!(a.len(), m * k, "A is [m,k]");
     assert_eq!(c.len(), m * n, "C is [m,n]");
     assert!(bias.is_none_or(|bias| bias.len() == n), "the bias is [n]");
+}
+
+/// Panics unless there is one peak for each block of a row.
+fn check_peaks<T>(x: &[T], peaks: &[T]) {
+    assert_eq!(peaks.len(), x.len().div_ceil(PEAK_BLOCK), "one peak a block");
+}
+
+/// The width of a head. Panics unless a row is cut into whole heads, all others are as long, and there is a number for each
+/// head and each of them.
+fn check_head_rows<T>(row: &[T], others: &[&[T]], heads: usize, numbers: &[T]) -> usize {
+    let width = row.len().checked_div(heads).unwrap_or(0);
+    assert!(width > 0 && width * heads == row.len(), "a row is [heads·width]");
+    assert!(others.iter().all(|other| other.len() == row.len()), "all rows are [heads·width]");
+    assert_eq!(numbers.len(), heads * others.len(), "one number for each head and row");
+    width
 }
 
 /// The rows of all segments. Panics unless the operands of [`Kernels::gemm_tn`] fit together.

@@ -7,7 +7,7 @@ mod narrow;
 
 pub use narrow::{bf16_pair_words, bf16_words, gemm_narrow, gemm_tn_bf16, int8_scale, int8_words};
 
-use super::{AdamNumbers, PANEL, Packed};
+use super::{AdamNumbers, PANEL, PEAK_BLOCK, Packed};
 use crate::element::Number;
 use crate::threads::{SMALL_WORK, Threads};
 
@@ -138,6 +138,27 @@ pub fn add_column_sums<T: Number>(rows: &[T], sums: &mut [T]) {
     }
 }
 
+/// See [`Kernels::normalise_row`](super::Kernels::normalise_row).
+pub fn normalise_row<T: Number>(x: &[T], epsilon: T, out: &mut [T]) -> T {
+    assert_eq!(x.len(), out.len());
+    let count = T::from_f64(x.len() as f64);
+    let mean = sum_slice(x) / count;
+    for (out, &x) in out.iter_mut().zip(x) {
+        *out = x - mean;
+    }
+    let scale = T::ONE / (dot(out, out) / count + epsilon).sqrt();
+    self::scale(out, scale);
+    scale
+}
+
+/// See [`Kernels::scale_and_shift`](super::Kernels::scale_and_shift).
+pub fn scale_and_shift<T: Number>(x: &mut [T], by: &[T], plus: &[T]) {
+    assert!(by.len() == x.len() && plus.len() == x.len());
+    for ((x, &by), &plus) in x.iter_mut().zip(by).zip(plus) {
+        *x = *x * by + plus;
+    }
+}
+
 /// See [`Kernels::sum_slice`](super::Kernels::sum_slice).
 pub fn sum_slice<T: Number>(x: &[T]) -> T {
     x.iter().copied().sum()
@@ -258,6 +279,37 @@ pub fn log_softmax_row<T: Number>(x: &mut [T]) {
     let log_sum = sum_exp(x, max).ln();
     for x in x {
         *x = (*x - max) - log_sum;
+    }
+}
+
+/// See [`Kernels::log_softmax_terms`](super::Kernels::log_softmax_terms).
+pub fn log_softmax_terms<T: Number>(x: &[T], peaks: &mut [T]) -> (T, T) {
+    super::check_peaks(x, peaks);
+    for (peak, x) in peaks.iter_mut().zip(x.chunks(PEAK_BLOCK)) {
+        *peak = largest(x);
+    }
+    let max = largest(peaks);
+    if max == T::NEG_INFINITY { (T::ZERO, T::ZERO) } else { (max, sum_exp(x, max).ln()) }
+}
+
+/// See [`Kernels::head_scores_row`](super::Kernels::head_scores_row).
+pub fn head_scores_row<T: Number>(q: &[T], keys: &[&[T]], heads: usize, factor: T, out: &mut [T]) {
+    let width = super::check_head_rows(q, keys, heads, out);
+    for (head, q) in q.chunks_exact(width).enumerate() {
+        for (j, key) in keys.iter().enumerate() {
+            out[head * keys.len() + j] = factor * dot(q, &key[head * width..][..width]);
+        }
+    }
+}
+
+/// See [`Kernels::head_contexts_row`](super::Kernels::head_contexts_row).
+pub fn head_contexts_row<T: Number>(w: &[T], values: &[&[T]], heads: usize, out: &mut [T]) {
+    let width = super::check_head_rows(out, values, heads, w);
+    out.fill(T::ZERO);
+    for (head, out) in out.chunks_exact_mut(width).enumerate() {
+        for (j, row) in values.iter().enumerate() {
+            axpy(w[head * values.len() + j], &row[head * width..][..width], out);
+        }
     }
 }
 

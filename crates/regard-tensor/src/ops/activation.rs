@@ -1,7 +1,8 @@
 //! Functions of one number, element by element.
 
+use super::part;
 use crate::element::Element;
-use crate::{Result, Tape, Tensor, Threads, Var};
+use crate::{Result, Tape, Tensor, Var};
 
 /// `tanh(x)`.
 ///
@@ -99,13 +100,10 @@ fn apply_of_input<T: Element>(
 
 fn forward<T: Element>(tape: &Tape<T>, x: &Var<T>, function: fn(&mut [T])) -> Tensor<T> {
     Tensor::build(x.shape(), |out| {
-        out.copy_from_slice(x.value().values());
         let part = part(out.len(), tape.threads());
-        tape.threads().chunks_mut(out, part, |_, chunk| function(chunk));
+        tape.threads().chunks_mut(out, part, |index, chunk| {
+            chunk.copy_from_slice(&x.value().values()[index * part..][..chunk.len()]);
+            function(chunk);
+        });
     })
-}
-
-/// How many elements a thread takes at a time.
-fn part(len: usize, threads: &Threads) -> usize {
-    len.div_ceil(threads.count()).next_multiple_of(64).max(super::SERIAL)
 }

@@ -1,6 +1,6 @@
 //! The sum of two arrays of one shape.
 
-use super::same_shape;
+use super::{part, same_shape};
 use crate::element::Element;
 use crate::{Result, Tape, Tensor, Var};
 
@@ -11,9 +11,15 @@ use crate::{Result, Tape, Tensor, Var};
 pub fn add<T: Element>(tape: &Tape<T>, a: &Var<T>, b: &Var<T>) -> Result<Var<T>> {
     same_shape("add", a, b)?;
     let y = Tensor::build(a.shape(), |out| {
-        for ((y, &a), &b) in out.iter_mut().zip(a.value().values()).zip(b.value().values()) {
-            *y = a + b;
-        }
+        let part = part(out.len(), tape.threads());
+        tape.threads().chunks_mut(out, part, |index, out| {
+            let first = index * part;
+            for ((y, &a), &b) in
+                out.iter_mut().zip(&a.value().values()[first..]).zip(&b.value().values()[first..])
+            {
+                *y = a + b;
+            }
+        });
     });
     if !tape.needs_gradient(&[a, b]) {
         return Ok(Var::constant(y));

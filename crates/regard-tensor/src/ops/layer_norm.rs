@@ -19,25 +19,30 @@ pub fn layer_norm<T: Element>(
     let width = x.shape().last();
     expect_shape("layer_norm", gain.shape(), [width].into())?;
     expect_shape("layer_norm", bias.shape(), [width].into())?;
+    let (epsilon, cost) = (T::from_f64(epsilon), x.shape().len());
+    let weigh = |row: &mut [T]| T::scale_and_shift(row, gain.value().values(), bias.value().values());
+    if !tape.needs_gradient(&[x, gain, bias]) {
+        return Ok(Var::constant(Tensor::build(x.shape(), |out| {
+            super::for_rows_of(tape.threads(), cost, out, width, |row, out| {
+                T::normalise_row(x.value().row(row), epsilon, out);
+                weigh(out);
+            });
+        })));
+    }
     // Normalised rows, and 1 / standard deviation of each.
     let mut normal = Tensor::build(x.shape(), |_| ());
     let mut scales = Tensor::build([x.shape().rows()], |_| ());
     let rows = normal.values_mut().chunks_exact_mut(width.max(1)).zip(scales.values_mut());
     let rows: Vec<_> = rows.enumerate().collect();
     super::for_items(tape.threads(), rows, width, |(row, (out, scale))| {
-        *scale = normalise(x.value().row(row), out, T::from_f64(epsilon));
+        *scale = T::normalise_row(x.value().row(row), epsilon, out);
     });
     let y = Tensor::build(x.shape(), |out| {
-        super::for_rows_of(tape.threads(), x.shape().len(), out, width, |row, out| {
-            let parameters = gain.value().values().iter().zip(bias.value().values());
-            for ((y, &n), (&gain, &bias)) in out.iter_mut().zip(normal.row(row)).zip(parameters) {
-                *y = n * gain + bias;
-            }
+        super::for_rows_of(tape.threads(), cost, out, width, |row, out| {
+            out.copy_from_slice(normal.row(row));
+            weigh(out);
         });
     });
-    if !tape.needs_gradient(&[x, gain, bias]) {
-        return Ok(Var::constant(y));
-    }
     let (x, gain, bias) = (x.clone(), gain.clone(), bias.clone());
     let [y] = tape.record([y], move |threads, outputs, gradients| {
         let [Some(dy)] = outputs else { return Ok(()) };
@@ -59,20 +64,6 @@ pub fn layer_norm<T: Element>(
         Ok(())
     });
     Ok(y)
-}
-
-fn normalise<T: Element>(x: &[T], out: &mut [T], epsilon: T) -> T {
-    let count = T::from_f64(x.len() as f64);
-    let mean = T::sum_slice(x) / count;
-    for (out, &x) in out.iter_mut().zip(x) {
-        *out = x - mean;
-    }
-    let variance = T::dot(out, out) / count;
-    let scale = T::ONE / (variance + epsilon).sqrt();
-    for out in out.iter_mut() {
-        *out = *out * scale;
-    }
-    scale
 }
 
 fn backward_row<T: Element>(dy: &[T], normal: &[T], gain: &[T], scale: T, dx: &mut [T]) {

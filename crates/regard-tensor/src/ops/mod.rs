@@ -34,6 +34,10 @@ mod slice;
 mod slice_last;
 mod stack;
 mod sum;
+mod trail_attention;
+mod trail_contexts;
+mod trail_scores;
+mod trails;
 mod transpose;
 mod weighted_sum;
 
@@ -66,6 +70,10 @@ pub use slice::slice;
 pub use slice_last::slice_last;
 pub use stack::stack;
 pub use sum::sum;
+pub use trail_attention::{trail_attention, trail_spans};
+pub use trail_contexts::trail_contexts;
+pub use trail_scores::trail_scores;
+pub use trails::Trails;
 pub use transpose::transpose_leading;
 pub use weighted_sum::weighted_sum;
 
@@ -83,6 +91,11 @@ fn same_shape<T: Element>(op: &'static str, left: &Var<T>, right: &Var<T>) -> Re
 
 fn expect_shape(op: &'static str, left: Shape, right: Shape) -> Result<()> {
     if left == right { Ok(()) } else { Err(TensorError::ShapeMismatch { op, left, right }) }
+}
+
+/// How many of `len` elements a thread takes at a time.
+fn part(len: usize, threads: &Threads) -> usize {
+    len.div_ceil(threads.count()).next_multiple_of(64).max(SERIAL)
 }
 
 /// Calls `work` for each part, each on one thread.

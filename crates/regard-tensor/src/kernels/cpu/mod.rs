@@ -16,8 +16,10 @@ mod cells;
 mod gates;
 mod gemm;
 mod gemm_tn;
+mod head_rows;
 mod isa;
 mod math;
+mod norm;
 mod slices;
 mod softmax;
 mod tile;
@@ -66,6 +68,8 @@ dispatch! {
     fn scale(x: &mut [f32], by: f32) = slices;
     fn scale_and_subtract(x: &mut [f32], by: f32, less: f32) = slices;
     fn add_column_sums(rows: &[f32], sums: &mut [f32]) = slices;
+    fn normalise_row(x: &[f32], epsilon: f32, out: &mut [f32]) -> f32 = norm;
+    fn scale_and_shift(x: &mut [f32], by: &[f32], plus: &[f32]) = norm;
     fn sum_slice(x: &[f32]) -> f32 = slices;
     fn sum_squares(x: &[f32]) -> f64 = slices;
     fn exp_slice(x: &mut [f32]) = slices;
@@ -79,6 +83,9 @@ dispatch! {
     fn largest(x: &[f32]) -> f32 = softmax;
     fn softmax_row(x: &mut [f32]) = softmax;
     fn log_softmax_row(x: &mut [f32]) = softmax;
+    fn log_softmax_terms(x: &[f32], peaks: &mut [f32]) -> (f32, f32) = softmax;
+    fn head_scores_row(q: &[f32], keys: &[&[f32]], heads: usize, factor: f32, out: &mut [f32]) = head_rows;
+    fn head_contexts_row(w: &[f32], values: &[&[f32]], heads: usize, out: &mut [f32]) = head_rows;
     fn lstm_cell_row(gates: &[f32], c_prev: &[f32], h: &mut [f32], c: &mut [f32], saved: &mut [f32]) = cells;
     fn lstm_cell_backward_row(
         saved: &[f32], c_prev: &[f32], dh: &[f32], dc: &[f32], dgates: &mut [f32], dc_prev: &mut [f32],

@@ -2,6 +2,7 @@
 
 use super::math;
 use super::slices::{LANES, add_lanes};
+use crate::kernels::{PEAK_BLOCK, check_peaks};
 
 /// NaN is passed over: its exponential brings it back.
 #[inline(always)]
@@ -17,7 +18,14 @@ pub(super) fn largest<const FMA: bool>(x: &[f32]) -> f32 {
     for (&x, max) in rest.iter().zip(&mut lanes) {
         *max = larger(*max, x);
     }
-    lanes.into_iter().fold(f32::NEG_INFINITY, larger)
+    let mut half = LANES / 2;
+    while half > 0 {
+        for lane in 0..half {
+            lanes[lane] = larger(lanes[lane], lanes[lane + half]);
+        }
+        half /= 2;
+    }
+    lanes[0]
 }
 
 /// Σ e^(x − max).
@@ -72,4 +80,14 @@ pub(super) fn log_softmax_row<const FMA: bool>(x: &mut [f32]) {
     for x in x {
         *x = (*x - max) - log_sum;
     }
+}
+
+#[inline(always)]
+pub(super) fn log_softmax_terms<const FMA: bool>(x: &[f32], peaks: &mut [f32]) -> (f32, f32) {
+    check_peaks(x, peaks);
+    for (peak, x) in peaks.iter_mut().zip(x.chunks(PEAK_BLOCK)) {
+        *peak = largest::<FMA>(x);
+    }
+    let max = largest::<FMA>(peaks);
+    if max == f32::NEG_INFINITY { (0.0, 0.0) } else { (max, sum_exp::<FMA>(x, max).ln()) }
 }

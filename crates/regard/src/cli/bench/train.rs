@@ -1,9 +1,9 @@
-//! `regard bench`: how fast this machine trains.
+//! `regard bench train`: the trainer's own step.
 
 use std::time::Instant;
 
 use anyhow::Result;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, ValueEnum};
 use regard_model::{
     AttentionConfig, Bidirectional, CellKind, ContextKind, ContextLayers, DecoderConfig, EncoderConfig,
     InitialState, ModelConfig, NormPosition, Query, Readout, ReadoutState, RecurrentConfig, Score,
@@ -14,8 +14,9 @@ use regard_text::{Batch, Padded};
 use regard_train::{Trainer, TrainingConfig, TrainingPrecision};
 use serde::Serialize;
 
-use super::output::{print, print_json};
-use super::settings::Settings;
+use super::{median, peak_mib};
+use crate::cli::output::{print, print_json};
+use crate::cli::settings::Settings;
 
 const VOCABULARY: usize = 8000;
 const BATCH: usize = 64;
@@ -23,23 +24,11 @@ const BATCH: usize = 64;
 const LENGTH: usize = 20;
 const WARM_UP: usize = 3;
 
-/// How fast this machine trains: medians of the trainer's own step on random ids.
+/// The training step: forward, backward, clipping, Adam, on random ids.
 ///
 /// Example: regard bench train --shape a
 #[derive(Args)]
-pub(super) struct BenchArgs {
-    #[command(subcommand)]
-    work: Work,
-}
-
-#[derive(Subcommand)]
-enum Work {
-    /// The training step: forward, backward, clipping, Adam
-    Train(TrainBench),
-}
-
-#[derive(Args)]
-struct TrainBench {
+pub(super) struct TrainBench {
     /// a: embedding 256, bidirectional LSTM 2 × 256, LSTM 512 with input feeding, general attention, 8,000 words;
     /// b: a Transformer of 3 + 3 layers, width 512, feed-forward 2048, 8 heads, 8,000 words
     #[arg(long, value_enum, default_value = "a")]
@@ -72,13 +61,7 @@ struct Report {
     threads: usize,
 }
 
-pub(super) fn run(args: &BenchArgs) -> Result<()> {
-    match &args.work {
-        Work::Train(args) => train(args),
-    }
-}
-
-fn train(args: &TrainBench) -> Result<()> {
+pub(super) fn run(args: &TrainBench) -> Result<()> {
     let threads = args.settings.threads()?;
     let (name, config) = match args.shape {
         Shape::A => ("a", ModelConfig::Recurrent(shape_a())),
@@ -104,8 +87,7 @@ fn train(args: &TrainBench) -> Result<()> {
             times.push(start.elapsed().as_secs_f64() * 1e3);
         }
     }
-    times.sort_by(f64::total_cmp);
-    let step_ms = times[times.len() / 2];
+    let step_ms = median(times);
     let report = Report {
         step_ms,
         target_tokens_per_s: (BATCH * LENGTH) as f64 / step_ms * 1e3,
@@ -175,12 +157,4 @@ fn random_rows(key: u64) -> Padded {
     let rows: Vec<Vec<u32>> =
         (0..BATCH).map(|row| (0..LENGTH).map(|column| id(row * LENGTH + column)).collect()).collect();
     Padded::from_rows(&rows)
-}
-
-/// The largest resident memory of this process so far, in MiB; 0 where the system does not say.
-fn peak_mib() -> f64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
-    kib.unwrap_or(0.0) / 1024.0
 }
