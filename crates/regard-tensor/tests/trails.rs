@@ -25,7 +25,7 @@ fn bits(tensor: &Tensor) -> Vec<u32> {
 /// Eleven rows that read up to seven of five blocks' thirteen rows.
 fn places(row: usize) -> Vec<(usize, usize)> {
     let place = |at: usize| random::mix(row as u64, at as u64) as usize;
-    (0..1 + row % 7).map(|at| (place(at) % 5, place(at + 100) % 13)).collect()
+    (0..=row % 7).map(|at| (place(at) % 5, place(at + 100) % 13)).collect()
 }
 
 fn trails(rows: impl Iterator<Item = usize>) -> Trails {

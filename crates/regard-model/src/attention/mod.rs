@@ -9,7 +9,7 @@ mod window;
 
 pub use hook::{AttentionHook, AttentionSite, HookCall, SiteKind, Temperature};
 pub(crate) use multi_head::{Asking, MultiHead};
-pub(crate) use sought::{Entries, Sought};
+pub(crate) use sought::{Sought, WholeReach};
 
 use regard_tensor::Var;
 use regard_tensor::ops;

@@ -9,13 +9,13 @@ use crate::pass::Pass;
 /// Keys and values, and which of them each row reads.
 pub(crate) enum Sought<'a> {
     /// Whole sentences, the form of training and of the encoder: keys and values are `[entries, positions, width]`.
-    Entries { keys: Var, values: Var, reach: &'a Entries },
+    Entries { keys: Var, values: Var, reach: &'a WholeReach },
     /// Rows that lie where they were made, the form of decoding: lists of blocks `[…, width]`.
     Trails { keys: Vec<&'a Var>, values: Vec<&'a Var>, trails: &'a Trails },
 }
 
 /// What the rows read of whole sentences.
-pub(crate) struct Entries {
+pub(crate) struct WholeReach {
     /// The entry that each row reads.
     pub(crate) entries: Vec<usize>,
     /// Positions of each entry.
@@ -29,7 +29,7 @@ impl Sought<'_> {
     /// `[heads, rows, positions]`.
     pub(super) fn scores(&self, pass: &Pass, queries: &Var, heads: usize, factor: f32) -> Result<Var> {
         Ok(match self {
-            Self::Entries { keys, reach: Entries { entries, lengths, .. }, .. } => {
+            Self::Entries { keys, reach: WholeReach { entries, lengths, .. }, .. } => {
                 ops::head_scores(pass.tape, (queries, keys), heads, factor, entries, lengths)?
             }
             Self::Trails { keys, trails, .. } => {
@@ -50,7 +50,7 @@ impl Sought<'_> {
     /// The sums of the values under weights `[heads, rows, positions]`: `[rows, heads · width]`.
     pub(super) fn contexts(&self, pass: &Pass, weights: &Var) -> Result<Var> {
         Ok(match self {
-            Self::Entries { values, reach: Entries { entries, lengths, .. }, .. } => {
+            Self::Entries { values, reach: WholeReach { entries, lengths, .. }, .. } => {
                 ops::head_contexts(pass.tape, weights, values, entries, lengths)?
             }
             Self::Trails { values, trails, .. } => ops::trail_contexts(pass.tape, weights, values, trails)?,

@@ -5,7 +5,7 @@ use regard_tensor::ops::{self, Span};
 use regard_text::Padded;
 
 use super::{Around, FeedForward, Normalization, Words};
-use crate::attention::{Asking, Entries, MultiHead, SiteKind, Sought};
+use crate::attention::{Asking, MultiHead, SiteKind, Sought, WholeReach};
 use crate::config::TransformerConfig;
 use crate::error::Result;
 use crate::parameters::{Builder, ParameterId};
@@ -53,7 +53,7 @@ impl Encoder {
         let positions: Vec<usize> = (0..width).collect();
         let rows = rows_of(source);
         let whole = |row: &Row| Span { start: 0, end: source.lengths[row.sentence] };
-        let reach = Entries {
+        let reach = WholeReach {
             entries: rows.iter().map(|row| row.sentence).collect(),
             lengths: source.lengths.clone(),
             spans: rows.iter().map(whole).collect(),

@@ -5,7 +5,7 @@ use regard_tensor::ops::{self, Span, Trails};
 use regard_text::Padded;
 
 use super::decoder::{Past, SourceMemory, Written};
-use crate::attention::{Entries, Sought};
+use crate::attention::{Sought, WholeReach};
 use crate::error::Result;
 use crate::history::History;
 use crate::pass::Pass;
@@ -14,7 +14,7 @@ use crate::seq2seq::Row;
 /// How far all rows look, the same in every layer.
 pub(super) enum Reach<'a> {
     /// At whole sentences.
-    Sentences { target: &'a Padded, back: Entries, across: Entries },
+    Sentences { target: &'a Padded, back: WholeReach, across: WholeReach },
     /// Along trails: through the history, and over the positions of the row's source, which are read where they lie.
     Steps { history: &'a History, back: Trails, across: Trails },
 }
@@ -66,17 +66,17 @@ impl<'a> Reach<'a> {
 }
 
 /// Back at the row's own words, its last one included.
-fn back(target: &Padded, rows: &[Row]) -> Entries {
+fn back(target: &Padded, rows: &[Row]) -> WholeReach {
     let span = |row: &Row| Span { start: 0, end: (row.position + 1).min(target.lengths[row.sentence]) };
-    Entries {
+    WholeReach {
         entries: rows.iter().map(|row| row.sentence).collect(),
         lengths: target.lengths.clone(),
         spans: rows.iter().map(span).collect(),
     }
 }
 
-fn across(source: &SourceMemory, rows: &[Row]) -> Entries {
-    Entries {
+fn across(source: &SourceMemory, rows: &[Row]) -> WholeReach {
+    WholeReach {
         entries: rows.iter().map(|row| row.sentence).collect(),
         lengths: source.lengths.clone(),
         spans: rows.iter().map(|row| Span { start: 0, end: source.length(row.sentence) }).collect(),
