@@ -5,8 +5,9 @@ use std::fs;
 use std::path::Path;
 
 use regard_model::checkpoint::{self, ModelInfo};
-use regard_model::{Preset, Seq2Seq};
-use regard_text::{Bpe, Normalizer, Pipeline, Tokenizer};
+use regard_model::{Predictor, Preset, Row, Run, Seq2Seq};
+use regard_tensor::{Precision, Tape, Threads};
+use regard_text::{Bpe, Normalizer, Padded, Pipeline, Tokenizer};
 use sha2::{Digest, Sha256};
 
 fn info() -> ModelInfo {
@@ -37,6 +38,33 @@ fn refusal(dir: &Path) -> String {
         Ok(_) => panic!("a damaged model was read"),
         Err(error) => error.to_string(),
     }
+}
+
+/// What a model thinks of the first word of a translation.
+fn first_word(model: &dyn Predictor, precision: Precision) -> Vec<f32> {
+    let tape = Tape::inference(&Threads::single()).with_precision(precision);
+    let run = Run::new(&tape);
+    let memory = model.encode(&run, &Padded::from_rows(&[vec![4, 5, 3]])).unwrap();
+    let state = model.start(&run, &memory, &[0]).unwrap();
+    let row = Row { sentence: 0, hypothesis: 0, position: 0 };
+    model.step(&run, &memory, &state, &[2], &[row]).unwrap().log_probs.row(0).values().collect()
+}
+
+#[test]
+fn a_model_that_is_run_gives_what_the_whole_one_gives() {
+    let (dir, threads) = (tempfile::tempdir().unwrap(), Threads::single());
+    let model = saved(dir.path(), 7);
+    for precision in [Precision::F32, Precision::Int8] {
+        let (read, running) = checkpoint::load_to_run(dir.path(), &threads, precision).unwrap();
+        assert_eq!(read.source.vocabulary, info().source.vocabulary);
+        let bits = |x: Vec<f32>| x.into_iter().map(f32::to_bits).collect::<Vec<_>>();
+        let whole = first_word(&*model, precision);
+        assert_eq!(bits(first_word(&*running, precision)), bits(whole), "{precision:?}");
+    }
+    let path = dir.path().join("model.safetensors");
+    fs::write(&path, &fs::read(&path).unwrap()[..100]).unwrap();
+    let refused = checkpoint::load_to_run(dir.path(), &threads, Precision::F32).err().unwrap().to_string();
+    assert!(refused.contains("model.safetensors"), "{refused}");
 }
 
 #[test]
@@ -161,6 +189,32 @@ fn every_file_of_a_tokenizer_has_a_digest() {
             "{message}"
         );
         fs::write(&path, whole).unwrap();
+    }
+}
+
+#[test]
+fn headers_that_promise_what_is_not_there_are_refused() {
+    let file = |size: u64, header: &str, data: usize| {
+        [&size.to_le_bytes(), header.as_bytes(), &vec![0; data]].concat()
+    };
+    let one = r#"{"x":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}"#;
+    let length = one.len() as u64;
+    let read = |bytes: &[u8]| checkpoint::read_tensors(Path::new("x.safetensors"), bytes);
+    assert_eq!(read(&file(length, one, 8)).unwrap()[0].1.values(), [0.0, 0.0]);
+    for bad in [
+        file(length, one, 7),
+        file(length, one, 9),
+        file(length + 1, one, 8),
+        file(u64::MAX, one, 8),
+        file(1 << 40, one, 8),
+        file(length, &one.replace("[0,8]", "[4,8]"), 8),
+        file(length, &one.replace("[2]", "[9]"), 8),
+        file(length, &one.replace("[0,8]", "[8,0]"), 8),
+        Vec::new(),
+        vec![1, 0, 0],
+    ] {
+        let message = read(&bad).unwrap_err().to_string();
+        assert!(message.contains("x.safetensors: is not a whole safetensors file"), "{message}");
     }
 }
 
