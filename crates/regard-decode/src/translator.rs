@@ -174,12 +174,13 @@ impl Translator {
             (0..sources.len()).filter(|&line| !sources[line].ids.is_empty()).collect();
         order.sort_by_key(|&line| Reverse(sources[line].ids.len()));
         let mut found = vec![Vec::new(); sources.len()];
-        let lists = self.in_batches(&order, options.batch_size, |batch| {
+        let lists = self.in_batches(&order, options.batch_size, |batch, threads| {
             let rows = Padded::from_sentences(batch.iter().map(|&line| sources[line].ids.as_slice()));
             let wanted: Vec<Request> = batch.iter().map(|&line| requests[line].clone()).collect();
             let in_lines = controls.observer.map(|observer| InLines { observer, lines: batch });
             let observer = in_lines.as_ref().map(|observer| observer as &dyn SearchObserver);
-            let decoding = Decoding { controls: Controls { observer, ..controls }, ..self.decoding() };
+            let controls = Controls { observer, ..controls };
+            let decoding = Decoding { threads, controls, ..self.decoding() };
             decoding.search_with(&rows, &search, &wanted)
         })?;
         for (&line, list) in order.iter().zip(lists) {
@@ -230,14 +231,13 @@ impl Translator {
             return Err(DecodeError::Unpaired { sources: sources.len(), targets: targets.len() });
         }
         check_batch_size(batch_size)?;
-        let decoding = self.decoding();
         let sources: Vec<Source<'_>> = sources.iter().map(|line| self.read(line)).collect();
         let mut order: Vec<usize> = (0..sources.len()).collect();
         order.sort_by_key(|&pair| Reverse((targets[pair].len(), sources[pair].ids.len())));
-        let scores = self.in_batches(&order, batch_size, |batch| {
+        let scores = self.in_batches(&order, batch_size, |batch, threads| {
             let source = Padded::from_sentences(batch.iter().map(|&pair| sources[pair].ids.as_slice()));
             let target: Vec<Vec<u32>> = batch.iter().map(|&pair| targets[pair].clone()).collect();
-            decoding.score(&source, &Padded::from_rows(&target), look)
+            Decoding { threads, ..self.decoding() }.score(&source, &Padded::from_rows(&target), look)
         })?;
         let mut found: Vec<(usize, Score)> = order.into_iter().zip(scores).collect();
         found.sort_by_key(|&(pair, _)| pair);
@@ -251,14 +251,16 @@ impl Translator {
         &self,
         order: &[usize],
         most: usize,
-        work: impl Fn(&[usize]) -> Result<Vec<T>> + Sync,
+        work: impl Fn(&[usize], &Threads) -> Result<Vec<T>> + Sync,
     ) -> Result<Vec<T>> {
         let count = order.len().div_ceil(most).next_multiple_of(self.threads.count()).min(order.len());
         let batch = |index: usize| &order[index * order.len() / count..(index + 1) * order.len() / count];
+        // A product is cut into parts for the threads that it has.
+        let each = if count > 1 { Threads::single() } else { self.threads.clone() };
         let mut results: Vec<Result<Vec<T>>> = (0..count).map(|_| Ok(Vec::new())).collect();
         self.threads.chunks_mut(&mut results, 1, |index, results| {
             for result in results {
-                *result = work(batch(index)).map_err(|error| error.in_whole(batch(index)));
+                *result = work(batch(index), &each).map_err(|error| error.in_whole(batch(index)));
             }
         });
         let results = results.into_iter().collect::<Result<Vec<_>>>()?;
