@@ -253,7 +253,9 @@ impl Translator {
         most: usize,
         work: impl Fn(&[usize], &Threads) -> Result<Vec<T>> + Sync,
     ) -> Result<Vec<T>> {
-        let count = order.len().div_ceil(most).next_multiple_of(self.threads.count()).min(order.len());
+        let (least, threads) = (order.len().div_ceil(most), self.threads.count());
+        let count =
+            if order.len() < threads { least } else { least.next_multiple_of(threads).min(order.len()) };
         let batch = |index: usize| &order[index * order.len() / count..(index + 1) * order.len() / count];
         // A product is cut into parts for the threads that it has.
         let each = if count > 1 { Threads::single() } else { self.threads.clone() };

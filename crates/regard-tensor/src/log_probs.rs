@@ -56,9 +56,12 @@ impl<T: Element> LogProbs<T> {
         let each = rows.div_ceil(parts).max(1);
         threads.chunks_mut(&mut work, each, |_, rows| {
             for (row, (peaks, terms)) in rows {
-                let found = T::log_softmax_terms(values.row(*row), peaks);
+                let values = values.row(*row);
                 if normalise {
-                    **terms = found;
+                    **terms = T::log_softmax_terms(values, peaks);
+                } else {
+                    let blocks = peaks.iter_mut().zip(values.chunks(PEAK_BLOCK));
+                    blocks.for_each(|(peak, block)| *peak = T::largest(block));
                 }
             }
         });

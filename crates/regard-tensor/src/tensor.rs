@@ -39,7 +39,10 @@ impl<T: Element> Buffer<T> {
     fn values(&self) -> &[T] {
         self.values.get_or_init(|| {
             let packed = self.packed.iter().find_map(|packed| packed.get());
-            packed.map_or_else(|| vec![T::ZERO; self.len], |packed| packed.transposed())
+            packed.map_or_else(
+                || unreachable!("a buffer has values or is packed"),
+                |packed| packed.transposed(),
+            )
         })
     }
 }

@@ -182,11 +182,11 @@ fn steps_of_the_cross_entropy() {
             assert_eq!(cpu::largest(isa, &x), largest);
         }
         compare(
-            "scale_and_subtract",
+            "subtract_and_scale",
             1e-6,
             &[x],
-            |isa, buffers| cpu::scale_and_subtract(isa, &mut buffers[0], 0.375, 1.75),
-            |buffers| reference::scale_and_subtract(&mut buffers[0], 0.375, 1.75),
+            |isa, buffers| cpu::subtract_and_scale(isa, &mut buffers[0], 0.375, 1.75),
+            |buffers| reference::subtract_and_scale(&mut buffers[0], 0.375, 1.75),
         );
     }
     for isa in instruction_sets() {

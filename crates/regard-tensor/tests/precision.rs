@@ -5,9 +5,10 @@
 use regard_tensor::ops::{self, Targets};
 use regard_tensor::{Element, Precision, Result, Tape, Tensor, Threads, Var, random};
 
-const TOKENS: usize = 37;
-const WIDTH: usize = 29;
-const VOCABULARY: usize = 101;
+/// Large enough for several tasks.
+const TOKENS: usize = 301;
+const WIDTH: usize = 61;
+const VOCABULARY: usize = 1009;
 
 fn values<T: Element>(rows: usize, columns: usize, key: u64) -> Tensor<T> {
     Tensor::build([rows, columns], |values| {

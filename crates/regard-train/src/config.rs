@@ -69,6 +69,15 @@ impl TrainingPrecision {
     }
 }
 
+impl std::fmt::Display for TrainingPrecision {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::F32 => "f32",
+            Self::Bf16 => "bf16",
+        })
+    }
+}
+
 impl From<TrainingPrecision> for Precision {
     fn from(precision: TrainingPrecision) -> Self {
         match precision {

@@ -101,7 +101,7 @@ impl Identity {
         differ("accumulate", self.accumulate.to_string(), now.accumulate.to_string())?;
         differ("optimizer", format!("{:?}", self.optimizer), format!("{:?}", now.optimizer))?;
         differ("ema", self.ema.to_string(), now.ema.to_string())?;
-        differ("precision", format!("{:?}", self.precision), format!("{:?}", now.precision))?;
+        differ("precision", self.precision.to_string(), now.precision.to_string())?;
         differ("freeze", format!("{:?}", self.freeze), format!("{:?}", now.freeze))?;
         differ("label_smoothing", self.label_smoothing.to_string(), now.label_smoothing.to_string())?;
         differ("clip_norm", self.clip_norm.to_string(), now.clip_norm.to_string())?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{Read, Seek};
 use std::path::Path;
 
 use regard_text::Pipeline;
@@ -47,10 +47,13 @@ struct FileRecord {
 impl FileRecord {
     fn of(path: &Path) -> Result<Self> {
         let io = |source| ModelError::Io { path: path.to_owned(), source };
-        let (mut file, mut digest) = (File::open(path).map_err(io)?, Sha256::new());
-        let (mut bytes, mut block) = (0, vec![0; 1 << 20]);
+        Self::read(&mut File::open(path).map_err(io)?).map_err(io)
+    }
+
+    fn read(file: &mut File) -> std::io::Result<Self> {
+        let (mut bytes, mut block, mut digest) = (0, vec![0; 1 << 20], Sha256::new());
         loop {
-            let read = file.read(&mut block).map_err(io)?;
+            let read = file.read(&mut block)?;
             if read == 0 {
                 return Ok(Self { bytes, sha256: hexadecimal(&digest.finalize()) });
             }
@@ -120,8 +123,8 @@ impl Manifest {
         names.map(String::as_str).find(|&name| self.files.get(name) != other.files.get(name))
     }
 
-    /// Says whether a file is the one that this manifest means.
-    pub(super) fn check(&self, dir: &Path, name: &str) -> Result<()> {
+    /// Opens a file, where it is the one that this manifest means.
+    pub(super) fn open(&self, dir: &Path, name: &str) -> Result<File> {
         let path = dir.join(name);
         let damaged = |reason: String| ModelError::Damaged { path: path.clone(), reason };
         let wanted: Vec<_> =
@@ -129,7 +132,9 @@ impl Manifest {
         let Some(first) = wanted.first() else {
             return Err(damaged(format!("is not listed in {NAME}")));
         };
-        let size = fs::metadata(&path).map_err(|source| ModelError::Io { path: path.clone(), source })?.len();
+        let io = |source| ModelError::Io { path: path.clone(), source };
+        let mut file = File::open(&path).map_err(io)?;
+        let size = file.metadata().map_err(io)?.len();
         if wanted.iter().all(|record| record.bytes != size) {
             return Err(damaged(format!(
                 "has {size} bytes where {NAME} says {}: it was cut, changed or belongs to another model; restore it, or \
@@ -137,7 +142,7 @@ impl Manifest {
                 first.bytes
             )));
         }
-        let found = FileRecord::of(&path)?;
+        let found = FileRecord::read(&mut file).map_err(io)?;
         if !wanted.contains(&&found) {
             return Err(damaged(format!(
                 "has the digest {} where {NAME} says {}: it was changed or belongs to another model; restore it, or use \
@@ -145,7 +150,8 @@ impl Manifest {
                 found.sha256, first.sha256
             )));
         }
-        Ok(())
+        file.rewind().map_err(io)?;
+        Ok(file)
     }
 
     /// What the model is; its text files are checked.
@@ -157,7 +163,7 @@ impl Manifest {
         let learned = learned.into_iter().flatten();
         let learned = learned.filter(|name| self.files.contains_key(name) || dir.join(name).exists());
         for name in read("source").into_iter().chain(read("target")).chain(learned) {
-            self.check(dir, &name)?;
+            self.open(dir, &name)?;
         }
         let (source, target) = (Pipeline::load(dir, "source")?, Pipeline::load(dir, "target")?);
         let sizes = (source.vocabulary.len(), target.vocabulary.len());

@@ -128,12 +128,12 @@ fn read(
     change: impl Fn(&BTreeSet<String>, &str, Tensor) -> Tensor,
 ) -> Result<(ModelInfo, Box<dyn Seq2Seq>)> {
     let manifest = Manifest::read(dir)?;
-    manifest.check(dir, WEIGHTS)?;
+    let file = manifest.open(dir, WEIGHTS)?;
     let info = manifest.info(dir)?;
     let path = dir.join(WEIGHTS);
     let vocabularies = (info.source.vocabulary.len(), info.target.vocabulary.len());
     let maps = info.config.maps(vocabularies.0, vocabularies.1).into_iter().collect();
-    let weights = read_tensor_file(&path, |name, tensor| change(&maps, name, tensor))?;
+    let weights = read_tensor_file(&path, file, |name, tensor| change(&maps, name, tensor))?;
     let network = info.restore(weights).map_err(|error| {
         let reason = format!("does not fit config.json ({error}): it belongs to another model");
         ModelError::Damaged { path, reason }

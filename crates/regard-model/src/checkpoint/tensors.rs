@@ -64,10 +64,10 @@ pub fn read_tensors(path: &Path, bytes: &[u8]) -> Result<Vec<(String, Tensor)>> 
 /// Where it cannot be read or is not such a file.
 pub(super) fn read_tensor_file(
     path: &Path,
+    file: File,
     change: impl Fn(&str, Tensor) -> Tensor,
 ) -> Result<Vec<(String, Tensor)>> {
     let io = |source| ModelError::Io { path: path.to_owned(), source };
-    let file = File::open(path).map_err(io)?;
     let length = file.metadata().map_err(io)?.len();
     read(path, BufReader::with_capacity(1 << 20, file), length, change)
 }
@@ -93,14 +93,23 @@ fn read(
             let (dimensions, most) = (info.shape.len(), Shape::MAX_RANK);
             return Err(damaged(format!("\"{name}\" has {dimensions} dimensions, expected at most {most}")));
         }
-        let mut bytes = vec![0; info.data_offsets.1 - info.data_offsets.0];
-        file.read_exact(&mut bytes).map_err(io)?;
-        let values = bytes.as_chunks::<4>().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
+        let values = values(&mut file, (info.data_offsets.1 - info.data_offsets.0) / 4).map_err(io)?;
         let tensor = change(&name, Tensor::new(Shape::new(&info.shape), values)?);
         tensors.push((name, tensor));
     }
     tensors.sort_by(|(a, _), (b, _)| a.cmp(b));
     Ok(tensors)
+}
+
+/// Reads so many numbers.
+fn values(file: &mut impl Read, count: usize) -> std::io::Result<Vec<f32>> {
+    let (mut values, mut block) = (Vec::with_capacity(count), vec![0; 1 << 16]);
+    while values.len() < count {
+        let part = &mut block[..(4 * (count - values.len())).min(1 << 16)];
+        file.read_exact(part)?;
+        values.extend(part.as_chunks::<4>().0.iter().map(|&bytes| f32::from_le_bytes(bytes)));
+    }
+    Ok(values)
 }
 
 /// Reads the header, and says whether the tensors that it promises fill the file.

@@ -76,6 +76,9 @@ kernels! {
     /// The row over its scale, rounded (ties to even), four signed bytes a word, the first one lowest; with the bits of
     /// `flip` turned over in each word.
     fn int8_words(row: &[Self], scale: f32, flip: u32, words: &mut [u32]);
+    /// Adds a row of products of bytes to `c`: `sums` holds the bits of integers, of which `128·column_sums` is taken away (the
+    /// bytes of A are 128 too large, to be without sign), and `row_scale·scales` is what one of them stands for.
+    fn add_integers(sums: &[f32], row_scale: f32, scales: &[f32], column_sums: &[i32], c: &mut [Self]);
     /// `Σ a·b`.
     fn dot(a: &[Self], b: &[Self]) -> Self;
     /// `y += alpha·x`.
@@ -86,8 +89,8 @@ kernels! {
     fn mul_assign(y: &mut [Self], x: &[Self]);
     /// `x *= by`.
     fn scale(x: &mut [Self], by: Self);
-    /// `x = x·by − less`.
-    fn scale_and_subtract(x: &mut [Self], by: Self, less: Self);
+    /// `x = (x − less)·by`.
+    fn subtract_and_scale(x: &mut [Self], less: Self, by: Self);
     /// Adds each row of `rows [r, n]` to `sums [n]`, in order: the gradient of a bias.
     fn add_column_sums(rows: &[Self], sums: &mut [Self]);
     /// Layer normalisation without its weights: `out = (x − mean)·s`; returns `s = 1 / √(variance + ε)`.

@@ -5,7 +5,9 @@
 
 mod narrow;
 
-pub use narrow::{bf16_pair_words, bf16_words, gemm_narrow, gemm_tn_bf16, int8_scale, int8_words};
+pub use narrow::{
+    add_integers, bf16_pair_words, bf16_words, gemm_narrow, gemm_tn_bf16, int8_scale, int8_words,
+};
 
 use super::{AdamNumbers, PANEL, PEAK_BLOCK, Packed};
 use crate::element::Number;
@@ -120,10 +122,10 @@ pub fn scale<T: Number>(x: &mut [T], by: T) {
     }
 }
 
-/// See [`Kernels::scale_and_subtract`](super::Kernels::scale_and_subtract).
-pub fn scale_and_subtract<T: Number>(x: &mut [T], by: T, less: T) {
+/// See [`Kernels::subtract_and_scale`](super::Kernels::subtract_and_scale).
+pub fn subtract_and_scale<T: Number>(x: &mut [T], less: T, by: T) {
     for x in x {
-        *x = *x * by - less;
+        *x = (*x - less) * by;
     }
 }
 

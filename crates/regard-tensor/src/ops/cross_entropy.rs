@@ -197,7 +197,7 @@ fn row_loss<T: Element>(logits: &mut [T], row: usize, targets: Targets, gradient
     if gradient {
         T::exp_slice(logits);
         let (factor, spread) = (T::from_f64(targets.factor), T::from_f64(smoothing / vocabulary));
-        T::scale_and_subtract(logits, factor, spread * factor);
+        T::subtract_and_scale(logits, spread, factor);
         logits[target] = logits[target] - T::from_f64((1.0 - smoothing) * targets.factor);
     }
     RowLoss { smoothed, plain, counts: true, correct }

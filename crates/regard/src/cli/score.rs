@@ -5,13 +5,12 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use clap::Args;
 use regard_decode::{Score, Translator};
-use regard_tensor::Precision;
 use regard_text::special_tokens::{EOS, UNK};
 use serde::{Deserialize, Serialize};
 
 use super::input::{all_lines, paired_lines};
 use super::output::{Output, print_json};
-use super::settings::Settings;
+use super::settings::{Settings, precision};
 use super::text_options::TextOptions;
 
 /// The log-probability of each target line given its source line: natural logarithm, summed over its tokens and the
@@ -37,6 +36,9 @@ pub(super) struct ScoreArgs {
     /// Sentences that are scored together; it changes the speed only
     #[arg(long, default_value_t = 32, value_name = "N")]
     batch_size: usize,
+    /// Products with weights in 8 bits: the scores of `translate --int8`
+    #[arg(long)]
+    int8: bool,
     /// One JSON document with the log-probability of every token
     #[arg(long)]
     json: bool,
@@ -93,7 +95,7 @@ struct Entry {
 }
 
 pub(super) fn run(args: &ScoreArgs) -> Result<()> {
-    let translator = args.settings.translator(&args.model, &args.text, Precision::F32)?;
+    let translator = args.settings.translator(&args.model, &args.text, precision(args.int8))?;
     let targets = match (&args.src, &args.tgt, &args.translations) {
         (Some(source), Some(target), _) => {
             let (sources, texts) = paired_lines(source, target)?;

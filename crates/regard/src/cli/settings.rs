@@ -105,6 +105,11 @@ fn with_text(
     translator.with_tags(text.tags.clone()).map_err(|error| WrongCall(error.to_string()).into())
 }
 
+/// What a model is run in.
+pub(super) fn precision(int8: bool) -> Precision {
+    if int8 { Precision::Int8 } else { Precision::F32 }
+}
+
 /// Reads a model that will be run and not changed.
 fn load_to_run(
     model: &Path,

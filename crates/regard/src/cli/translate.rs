@@ -8,7 +8,6 @@ use regard_decode::{
     Candidate, Combination, Controls, SearchObserver, SearchOptions, TranslateOptions, Translation, pharaoh,
     soft_alignment, word_alignment, word_attention,
 };
-use regard_tensor::Precision;
 use regard_text::Pipeline;
 use serde::Serialize;
 
@@ -17,7 +16,7 @@ use super::input::Windows;
 use super::look_args::WhichLook;
 use super::output::{Output, check_apart};
 use super::search_args::SearchArgs;
-use super::settings::Settings;
+use super::settings::{Settings, precision};
 use super::text_options::TextOptions;
 use super::translate_trace::{StepRecord, Trace};
 use super::translate_wishes::Wishes;
@@ -135,9 +134,8 @@ pub(super) fn run(args: &TranslateArgs) -> Result<()> {
     let format = args.format();
     args.check(format)?;
     check_apart(args.input.as_ref(), args.output.as_ref())?;
-    let precision = if args.int8 { Precision::Int8 } else { Precision::F32 };
     let combination = args.ensemble.into();
-    let translator = args.settings.ensemble(&args.models, combination, &args.text, precision)?;
+    let translator = args.settings.ensemble(&args.models, combination, &args.text, precision(args.int8))?;
     let options = args.options(translator.target())?;
     let mut input = Windows::open(args.input.as_ref())?;
     let mut wishes = Wishes::open(args.prefix.as_ref(), args.constraints.as_ref())?;

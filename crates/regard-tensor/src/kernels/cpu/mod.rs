@@ -66,7 +66,7 @@ dispatch! {
     fn add_assign(y: &mut [f32], x: &[f32]) = slices;
     fn mul_assign(y: &mut [f32], x: &[f32]) = slices;
     fn scale(x: &mut [f32], by: f32) = slices;
-    fn scale_and_subtract(x: &mut [f32], by: f32, less: f32) = slices;
+    fn subtract_and_scale(x: &mut [f32], less: f32, by: f32) = slices;
     fn add_column_sums(rows: &[f32], sums: &mut [f32]) = slices;
     fn normalise_row(x: &[f32], epsilon: f32, out: &mut [f32]) -> f32 = norm;
     fn scale_and_shift(x: &mut [f32], by: &[f32], plus: &[f32]) = norm;

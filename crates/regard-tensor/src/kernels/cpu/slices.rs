@@ -60,9 +60,9 @@ pub(super) fn mul_assign<const FMA: bool>(y: &mut [f32], x: &[f32]) {
 }
 
 #[inline(always)]
-pub(super) fn scale_and_subtract<const FMA: bool>(x: &mut [f32], by: f32, less: f32) {
+pub(super) fn subtract_and_scale<const FMA: bool>(x: &mut [f32], less: f32, by: f32) {
     for x in x {
-        *x = fma::<FMA>(*x, by, -less);
+        *x = (*x - less) * by;
     }
 }
 

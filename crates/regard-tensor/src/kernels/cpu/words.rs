@@ -31,7 +31,7 @@ pub(super) fn int8_scale<const FMA: bool>(row: &[f32]) -> f32 {
 /// See [`Kernels::int8_words`](crate::kernels::Kernels::int8_words).
 #[inline(always)]
 pub(super) fn int8_words<const FMA: bool>(row: &[f32], scale: f32, flip: u32, words: &mut [u32]) {
-    let inverse = if scale > 0.0 { 1.0 / scale } else { 0.0 };
+    let inverse = if scale >= f32::MIN_POSITIVE { 1.0 / scale } else { 0.0 };
     let word = |four: &[f32; 4]| {
         let [a, b, c, d] = four.map(|x| int8(x * inverse));
         (a | b << 8 | c << 16 | d << 24) ^ flip
@@ -65,8 +65,7 @@ fn int8(x: f32) -> u32 {
 /// What is added to a byte of A, to make it one without sign, by turning over its highest bit.
 const OFFSET: i32 = 128;
 
-/// Adds a row of products of bytes to `c`: `sums` holds the bits of integers, `scales` and `column_sums` are those of the
-/// columns of B.
+/// See [`Kernels::add_integers`](crate::kernels::Kernels::add_integers).
 #[inline(always)]
 pub(super) fn add_integers<const FMA: bool>(
     sums: &[f32],

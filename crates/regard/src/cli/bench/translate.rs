@@ -6,7 +6,6 @@ use std::time::Instant;
 use anyhow::Result;
 use clap::Args;
 use regard_decode::{Cut, MaxLength, SearchOptions, TranslateOptions, Translator};
-use regard_tensor::Precision;
 use regard_text::is_blank;
 use serde::Serialize;
 
@@ -14,7 +13,7 @@ use super::{median, peak_mib};
 use crate::cli::failure::WrongCall;
 use crate::cli::input::all_lines;
 use crate::cli::output::{print, print_json};
-use crate::cli::settings::Settings;
+use crate::cli::settings::{Settings, precision};
 use crate::cli::text_options::TextOptions;
 
 /// Lines of the run before the first that is measured.
@@ -72,11 +71,10 @@ pub(super) fn run(args: &TranslateBench) -> Result<()> {
         batch_size: args.batch_size.into(),
         ..TranslateOptions::default()
     };
-    let precision = if args.int8 { Precision::Int8 } else { Precision::F32 };
-    let translator = args.settings.translator(&args.model, &args.text_options, precision)?;
+    let translator = args.settings.translator(&args.model, &args.text_options, precision(args.int8))?;
     let lines = all_lines(&args.text)?;
-    let lines: Vec<&str> = lines.iter().map(String::as_str).take(args.lines as usize).collect();
-    let lines: Vec<&str> = lines.into_iter().filter(|line| !is_blank(line)).collect();
+    let lines = lines.iter().map(String::as_str).filter(|line| !is_blank(line));
+    let lines: Vec<&str> = lines.take(args.lines as usize).collect();
     if lines.is_empty() {
         return Err(WrongCall(format!("{} has no line with a text", args.text.display())).into());
     }

@@ -1,6 +1,6 @@
 //! Tiles with AVX2: a line of a panel is two registers.
 
-use super::{Form, Kernel, Tile};
+use super::{AHEAD, Form, Kernel, Tile};
 use crate::kernels::PANEL;
 use std::arch::x86_64::{
     __m256, __m256i, _MM_HINT_T0, _mm_prefetch, _mm256_add_epi32, _mm256_add_ps, _mm256_and_si256,
@@ -24,9 +24,6 @@ const ROWS: usize = 6;
 /// Most rows in a tile of words that are taken apart first, which needs registers too.
 const NARROW_ROWS: usize = 4;
 
-/// How far ahead B is asked for: a page, as the processor's own reading ahead stops at its end.
-const AHEAD: usize = 1024;
-
 /// See [`Kernel::panels`](super::Kernel::panels).
 fn panels(rows: usize) -> usize {
     match rows {
@@ -34,16 +31,6 @@ fn panels(rows: usize) -> usize {
         2 => 2,
         _ => 1,
     }
-}
-
-/// The function for a number of rows and panels, written out for those that are given.
-macro_rules! strips {
-    ($t:ident: $($rows:literal => [$($panels:literal)*])*) => {
-        match ($t.rows, $t.panels) {
-            $($(($rows, $panels) => strip::<$rows, $panels>($t),)*)*
-            (rows, panels) => unreachable!("a tile of {rows} rows and {panels} panels"),
-        }
-    };
 }
 
 /// The loops for one form of word: its tiles; how words are taken apart; how the parts of A and of B enter a sum, and how

@@ -1,6 +1,6 @@
 //! Tiles with AVX-512: a line of a panel is one register.
 
-use super::{Form, Kernel, Tile};
+use super::{AHEAD, Form, Kernel, Tile};
 use crate::kernels::PANEL;
 use std::arch::x86_64::{
     __m512, __m512bh, __m512i, _MM_HINT_T0, _mm_prefetch, _mm512_add_epi32, _mm512_add_ps,
@@ -22,9 +22,6 @@ pub(super) fn kernel(form: Form) -> Kernel {
 /// Most rows in a tile: 12 rows of two panels fill 24 of the 32 registers.
 const ROWS: usize = 12;
 
-/// How far ahead B is asked for: a page, as the processor's own reading ahead stops at its end.
-const AHEAD: usize = 1024;
-
 /// See [`Kernel::panels`](super::Kernel::panels).
 fn panels(rows: usize) -> usize {
     match rows {
@@ -32,16 +29,6 @@ fn panels(rows: usize) -> usize {
         2 | 3 => 4,
         _ => 2,
     }
-}
-
-/// The function for a number of rows and panels, written out for those that are given.
-macro_rules! strips {
-    ($t:ident: $($rows:literal => [$($panels:literal)*])*) => {
-        match ($t.rows, $t.panels) {
-            $($(($rows, $panels) => strip::<$rows, $panels>($t),)*)*
-            (rows, panels) => unreachable!("a tile of {rows} rows and {panels} panels"),
-        }
-    };
 }
 
 /// The loops for one form of word: how a word of A and a line of B enter a sum, and how the sum is added to what it starts

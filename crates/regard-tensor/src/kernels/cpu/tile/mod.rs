@@ -4,6 +4,17 @@
 //! is what it starts from plus one chain of multiply-adds over the depth in order. A long depth is cut at fixed places,
 //! and each block adds its chain to C; so the tile's shape does not change a bit.
 
+/// The function for a number of rows and panels, written out for those that are given.
+#[cfg(target_arch = "x86_64")]
+macro_rules! strips {
+    ($t:ident: $($rows:literal => [$($panels:literal)*])*) => {
+        match ($t.rows, $t.panels) {
+            $($(($rows, $panels) => strip::<$rows, $panels>($t),)*)*
+            (rows, panels) => unreachable!("a tile of {rows} rows and {panels} panels"),
+        }
+    };
+}
+
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
@@ -12,6 +23,10 @@ mod portable;
 
 use super::isa::Isa;
 use crate::kernels::PANEL;
+
+/// How many words ahead B is asked for: a page, as the processor's own reading ahead stops at its end.
+#[cfg(target_arch = "x86_64")]
+const AHEAD: usize = 1024;
 
 /// What a word is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +72,8 @@ pub(super) struct Kernel {
     /// Computes a tile of 1 to `rows` rows and 1 to `panels(rows)` panels.
     ///
     /// # Safety
-    /// The processor must have the instruction set. All that the [`Tile`] describes must lie in live memory, nobody else may use its part of C, and C and the start
+    /// The processor must have the instruction set. All that the [`Tile`] describes must lie in live memory, nobody else may
+    /// use its part of C, and C and the start
     /// may be the same but not overlap otherwise.
     pub(super) run: unsafe fn(&Tile),
     /// Most rows in a tile.
