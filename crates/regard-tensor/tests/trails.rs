@@ -7,7 +7,8 @@ use regard_tensor::ops::{self, Trails};
 use regard_tensor::{LogProbs, Shape, Tape, Tensor, TensorError, Threads, Var, random};
 
 const HEADS: usize = 3;
-const COLUMNS: usize = HEADS * 37;
+/// Wide enough that eleven rows of seven places are shared out over threads.
+const COLUMNS: usize = HEADS * 79;
 
 /// Numbers between −1 and 1 that look random.
 fn numbers(shape: impl Into<Shape>, key: u64) -> Var {
@@ -115,7 +116,7 @@ fn trails_that_lead_nowhere_are_refused() {
     assert_eq!(outside, TensorError::Index { op: "trail_scores", index: 13, limit: 13 });
     assert!(scores(&queries, &[&block], HEADS, &[(1, 0)]).is_err(), "there is one block");
     assert!(scores(&queries, &[&numbers([13, 5], 3)], HEADS, &[(0, 0)]).is_err(), "other columns");
-    assert!(scores(&queries, &[&block], 2, &[(0, 0)]).is_err(), "111 columns are no two heads");
+    assert!(scores(&queries, &[&block], 2, &[(0, 0)]).is_err(), "237 columns are no two heads");
     assert!(scores(&numbers([2, COLUMNS], 1), &[&block], HEADS, &[(0, 0)]).is_err(), "two rows, one trail");
 }
 

@@ -19,7 +19,7 @@ pub(super) struct BenchArgs {
 enum Work {
     /// The training step: forward, backward, clipping, Adam
     Train(train::TrainBench),
-    /// The search for translations of a text's lines, in batches and one by one
+    /// The translation of a text's lines, in batches and one by one
     Translate(translate::TranslateBench),
 }
 

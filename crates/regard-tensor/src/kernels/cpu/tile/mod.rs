@@ -73,8 +73,7 @@ pub(super) struct Kernel {
     ///
     /// # Safety
     /// The processor must have the instruction set. All that the [`Tile`] describes must lie in live memory, nobody else may
-    /// use its part of C, and C and the start
-    /// may be the same but not overlap otherwise.
+    /// use its part of C, and C and the start may be the same but not overlap otherwise.
     pub(super) run: unsafe fn(&Tile),
     /// Most rows in a tile.
     pub(super) rows: usize,
