@@ -68,7 +68,7 @@ pub use observer::{Considered, Fate, SearchObserver, SearchStep};
 pub use options::{BeamWidth, Cut, MAX_BEAM_SIZE, MAX_TARGET_TOKENS, MaxLength, SearchOptions};
 pub use request::{Request, Wish};
 pub use sampling::Sampling;
-pub use scorer::Score;
+pub use scorer::{Forced, Score};
 pub use search::{Controls, Decoding};
 pub use translation::{Candidate, Translation};
 pub use translator::{MAX_SOURCE_TOKENS, TranslateOptions, Translator};

@@ -15,7 +15,10 @@ pub struct Look {
 
 impl Look {
     /// Says whether the model has such an attention.
-    pub(crate) fn check(self, model: &dyn Predictor) -> Result<()> {
+    ///
+    /// # Errors
+    /// [`DecodeError::Options`] where it has not.
+    pub fn check(self, model: &dyn Predictor) -> Result<()> {
         let sites = model.cross_sites();
         let named = |name: &str, asked: Option<usize>, most: Option<usize>| match (asked, most) {
             (Some(asked), Some(most)) if asked > most => Err(DecodeError::Options(format!(

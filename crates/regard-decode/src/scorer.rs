@@ -1,6 +1,6 @@
 //! Forced decoding: what a model thinks of a given translation.
 
-use regard_model::{Row, Run};
+use regard_model::{Memory, Row, Run, StepOutput};
 use regard_text::Padded;
 use regard_text::special_tokens::BOS;
 
@@ -32,6 +32,21 @@ impl Score {
     }
 }
 
+/// What a model computed where it was given the next token of a sentence.
+#[derive(Clone, Copy)]
+pub struct Forced<'a> {
+    /// Which sentence.
+    pub sentence: usize,
+    /// The target position, from 0.
+    pub position: usize,
+    /// The token that stands there.
+    pub token: u32,
+    /// What the step computed.
+    pub output: &'a StepOutput,
+    /// Which row of it is this sentence's.
+    pub row: usize,
+}
+
 impl Decoding<'_> {
     /// The probability of each target row given its source row `x1 … xn EOS`: `y1 … ym EOS` of a whole translation, or
     /// without EOS of one that was cut.
@@ -48,35 +63,66 @@ impl Decoding<'_> {
         if source.rows() == 0 {
             return Ok(Vec::new());
         }
+        let mut paths = vec![Path::new(Watch { look, coverage: false }); target.rows()];
+        self.steps(source, target, look.is_some(), |step| {
+            let log_prob = step.output.log_probs.row(step.row).get(step.token as usize);
+            if log_prob.is_nan() {
+                return Err(DecodeError::NotANumber { sentence: step.sentence, position: step.position });
+            }
+            let positions = source.lengths[step.sentence];
+            paths[step.sentence].push(step.token, log_prob, step.output, step.row, positions);
+            Ok(())
+        })?;
+        Ok(paths.into_iter().map(Score::from).collect())
+    }
+
+    /// Shows every step of forced decoding to `visit`, position after position, with the attention of all sites where it is
+    /// wanted. Returns the encoded source.
+    ///
+    /// # Errors
+    /// As [`score`](Self::score), and what `visit` says.
+    pub fn force(
+        &self,
+        source: &Padded,
+        target: &Padded,
+        attention: bool,
+        visit: impl FnMut(&Forced) -> Result<()>,
+    ) -> Result<Memory> {
+        self.check_targets(source, target)?;
+        self.steps(source, target, attention, visit)
+    }
+
+    fn steps(
+        &self,
+        source: &Padded,
+        target: &Padded,
+        attention: bool,
+        mut visit: impl FnMut(&Forced) -> Result<()>,
+    ) -> Result<Memory> {
         let tape = self.tape();
-        let run = Run { tape: &tape, hook: self.controls.hook, attention: look.is_some() };
+        let run = Run { tape: &tape, hook: self.controls.hook, attention };
         let memory = self.model.encode(&run, source)?;
         let mut going: Vec<usize> = (0..target.rows()).filter(|&row| target.lengths[row] > 0).collect();
         let mut state = self.model.start(&run, &memory, &going)?;
-        let mut paths = vec![Path::new(Watch { look, coverage: false }); target.rows()];
         for position in 0..target.width {
             if self.is_stopped(None) {
                 return Err(DecodeError::Cancelled);
             }
-            let input = |&row: &usize| paths[row].tokens.last().copied().unwrap_or(BOS);
-            let tokens: Vec<u32> = going.iter().map(input).collect();
+            let last = |&row: &usize| position.checked_sub(1).map_or(BOS, |before| target.row(row)[before]);
+            let tokens: Vec<u32> = going.iter().map(last).collect();
             let rows: Vec<Row> =
-                going.iter().map(|&sentence| Row { sentence, hypothesis: 0, position }).collect();
+                going.iter().map(|&sentence| Row { sentence, hypothesis: 0, parent: 0, position }).collect();
             let output = self.model.step(&run, &memory, &state, &tokens, &rows)?;
             for (row, &sentence) in going.iter().enumerate() {
                 let token = target.row(sentence)[position];
-                let log_prob = output.log_probs.row(row).get(token as usize);
-                if log_prob.is_nan() {
-                    return Err(DecodeError::NotANumber { sentence, position });
-                }
-                paths[sentence].push(token, log_prob, &output, row, source.lengths[sentence]);
+                visit(&Forced { sentence, position, token, output: &output, row })?;
             }
             let staying: Vec<usize> =
                 (0..going.len()).filter(|&row| target.lengths[going[row]] > position + 1).collect();
             state = output.state.select(&staying)?;
             going = staying.iter().map(|&row| going[row]).collect();
         }
-        Ok(paths.into_iter().map(Score::from).collect())
+        Ok(memory)
     }
 
     fn check_targets(&self, source: &Padded, target: &Padded) -> Result<()> {

@@ -100,17 +100,17 @@ impl<'a> Decoding<'a> {
         let numbered = requests.iter().enumerate();
         let mut searches: Vec<Search> =
             numbered.map(|(sentence, request)| Search::new(sentence, source, options, request)).collect();
-        let (_, first_rows) = next_input(&searches);
-        let sentences: Vec<usize> = first_rows.iter().map(|row| row.sentence).collect();
+        let (mut tokens, mut rows) = next_input(&searches, |_| 0);
+        let sentences: Vec<usize> = rows.iter().map(|row| row.sentence).collect();
         let mut state = self.model.start(&run, &memory, &sentences)?;
         loop {
-            let (tokens, rows) = next_input(&searches);
             if rows.is_empty() || self.is_stopped(deadline) {
                 return Ok(searches.into_iter().map(Search::end).collect());
             }
             let output = self.model.step(&run, &memory, &state, &tokens, &rows)?;
             let parents = self.advance(&mut searches, &output)?;
             state = output.state.select(&parents)?;
+            (tokens, rows) = next_input(&searches, |row| rows[parents[row]].hypothesis);
         }
     }
 
@@ -210,13 +210,15 @@ impl Search {
     }
 }
 
-/// The last token of every living path, sentence after sentence, and what each row is.
-fn next_input(searches: &[Search]) -> (Vec<u32>, Vec<Row>) {
+/// The last token of every living path, sentence after sentence, and what each row is; `parent` says which hypothesis a row
+/// continues.
+fn next_input(searches: &[Search], parent: impl Fn(usize) -> usize) -> (Vec<u32>, Vec<Row>) {
     let paths = searches.iter().enumerate().flat_map(|(sentence, search)| {
-        search.living().iter().enumerate().map(move |(hypothesis, path)| {
-            let row = Row { sentence, hypothesis, position: path.tokens.len() };
-            (path.tokens.last().copied().unwrap_or(BOS), row)
-        })
+        search.living().iter().enumerate().map(move |(hypothesis, path)| (sentence, hypothesis, path))
     });
-    paths.unzip()
+    let input = |(row, (sentence, hypothesis, path)): (usize, (usize, usize, &Path))| {
+        let row = Row { sentence, hypothesis, parent: parent(row), position: path.tokens.len() };
+        (path.tokens.last().copied().unwrap_or(BOS), row)
+    };
+    paths.enumerate().map(input).unzip()
 }

@@ -1,7 +1,10 @@
-//! Pictures of what a translation model looked at.
+//! What a translation model looked at, and whether the look matters.
 //!
-//! This crate takes plain data (words and a matrix of weights, curves, tables) and draws it: in the terminal, as SVG,
-//! as PNG and as one self-contained HTML page. It knows no model. The PNG writer brings its own font, so its text is
+//! [`inspect`] looks into a model while it translates a sentence, and compares that with a run in which an
+//! [`Intervention`] changes something inside.
+//!
+//! The pictures take plain data (words and a matrix of weights, curves, tables) and draw it: in the terminal, as SVG,
+//! as PNG and as one self-contained HTML page. They know no model. The PNG writer brings its own font, so its text is
 //! there on a machine that has none.
 //!
 //! ```
@@ -16,14 +19,25 @@
 //! ```
 
 mod chart;
+mod distance;
+mod error;
+mod forced;
 mod heatmap;
+mod inspection;
+mod intervention;
 mod label;
 mod picture;
 mod report;
+mod sentence;
 mod softmax;
 
 pub use chart::{Chart, Series};
+pub use distance::{jensen_shannon, total_variation};
+pub use error::{LookError, Result};
+pub use forced::Site;
 pub use heatmap::{Heatmap, HeatmapError, Strongest};
+pub use inspection::{Effect, InspectOptions, Inspection, StepEffect, inspect};
+pub use intervention::{Action, GrammarError, Heads, Intervention, Interventions, Reach, Stage, Steps};
 pub use picture::{Colour, HeatmapOptions, PictureError, heatmap_png, heatmap_svg, heatmap_terminal};
 pub use report::{Block, Report, Section, Table};
 pub use softmax::{SoftmaxError, entropy, sharpen, softmax};

@@ -23,7 +23,9 @@ mod seq2seq;
 mod transformer;
 mod word_tables;
 
-pub use attention::{AttentionHook, AttentionSite, HookCall, SiteKind, Temperature};
+pub use attention::{
+    AttentionHook, AttentionSite, Block, BlockKind, HookCall, Place, SiteKind, Temperature, ValueCall,
+};
 pub use checkpoint::ModelInfo;
 pub use config::{
     Activation, AttentionConfig, Bidirectional, CellKind, ContextKind, ContextLayers, DecoderConfig,
@@ -36,6 +38,7 @@ pub use history::History;
 pub use parameters::{ParameterId, Parameters};
 pub use recurrent::RecurrentModel;
 pub use seq2seq::{
-    LossOutput, Memory, Noise, Predictor, Row, Run, Seq2Seq, SiteAttention, State, StepOutput, Training,
+    LossOutput, Memory, Noise, Predictor, Row, Run, Scored, Seq2Seq, SiteAttention, State, StepOutput,
+    Training,
 };
 pub use transformer::TransformerModel;

@@ -5,10 +5,10 @@ use std::cell::Cell;
 use regard_tensor::ops::{self, DropoutMask};
 use regard_tensor::{Tape, Tensor, Var, random};
 
-use crate::attention::AttentionHook;
+use crate::attention::{AttentionHook, Place, ValueCall};
 use crate::error::Result;
 use crate::parameters::ParameterId;
-use crate::seq2seq::Run;
+use crate::seq2seq::{Row, Run};
 
 /// What every layer is given.
 pub(crate) struct Pass<'a> {
@@ -39,6 +39,14 @@ impl<'a> Pass<'a> {
     /// A pass of a trained model, as a run asks for it.
     pub(crate) fn of_run(run: &Run<'a>, weights: &'a [Var]) -> Self {
         Self { attention: run.attention, ..Self::new(run.tape, weights, None).with_hook(run.hook) }
+    }
+
+    /// `x` as the hook wants it at a place.
+    pub(crate) fn hooked(&self, place: Place, x: Var, rows: impl FnOnce() -> Vec<Row>) -> Result<Var> {
+        match self.hook.filter(|hook| hook.wants_value(place)) {
+            Some(hook) => hook.value(&ValueCall { tape: self.tape, place, rows: &rows() }, x),
+            None => Ok(x),
+        }
     }
 
     pub(crate) fn weight(&self, id: ParameterId) -> &Var {

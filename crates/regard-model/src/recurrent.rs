@@ -4,15 +4,16 @@ use regard_tensor::ops::{self, Targets};
 use regard_tensor::{LogProbs, Tensor, Var, random};
 use regard_text::{Batch, Padded, special_tokens};
 
-use crate::attention::AttentionSite;
+use crate::attention::{AttentionSite, Place};
 use crate::config::RecurrentConfig;
 use crate::error::{ModelError, Result};
 use crate::parameters::{Builder, ParameterId, Parameters};
 use crate::pass::Pass;
 use crate::reader::Reader;
-use crate::rnn::{Decoder, DecoderMemory, DecoderState, Layout, ReadoutInput, StepInput};
+use crate::rnn::{Decoder, DecoderMemory, DecoderState, Encoded, Layout, ReadoutInput, StepInput};
 use crate::seq2seq::{
     LossOutput, Memory, Noise, Predictor, Row, Run, Seq2Seq, SiteAttention, State, StepOutput, Training,
+    rows_of,
 };
 use crate::word_tables::{self, WordTables};
 
@@ -107,9 +108,17 @@ impl RecurrentModel {
         })
     }
 
-    /// The embeddings of last tokens, `[tokens, width]`.
-    fn embed(&self, pass: &Pass, tokens: &[u32]) -> Result<Var> {
+    /// The encoded source, as the decoder reads it.
+    fn read(&self, pass: &Pass, source: &Padded) -> Result<(Encoded, Vec<SiteAttention>)> {
+        let (encoded, attention) = self.parts.reader.encode(pass, source)?;
+        let states = pass.hooked(Place::Memory, encoded.states, || rows_of(source))?;
+        Ok((Encoded { states, ..encoded }, attention))
+    }
+
+    /// The embeddings of last tokens, `[tokens, width]`, which rows read.
+    fn embed(&self, pass: &Pass, tokens: &[u32], rows: impl FnOnce() -> Vec<Row>) -> Result<Var> {
         let x = ops::embedding(pass.tape, pass.weight(self.parts.target_embedding), tokens)?;
+        let x = pass.hooked(Place::TargetWords, x, rows)?;
         pass.dropout(&pass.word_dropout(&x, self.word_dropout)?, self.dropout)
     }
 
@@ -117,7 +126,8 @@ impl RecurrentModel {
     fn teacher_forced(&self, pass: &Pass, memory: &DecoderMemory, target: &Padded) -> Result<Var> {
         let (rows, steps) = (target.rows(), target.width);
         let tokens: Vec<u32> = (0..steps).flat_map(|time| last_tokens(target, time)).collect();
-        let embeddings = self.embed(pass, &tokens)?;
+        let all_rows = || (0..steps).flat_map(|time| one_row_a_sentence(rows, time)).collect();
+        let embeddings = self.embed(pass, &tokens, all_rows)?;
         let width = embeddings.shape().last();
         let embeddings = ops::reshape(pass.tape, &embeddings, [steps, rows, width])?;
         let projected = self.parts.decoder.project(pass, &embeddings)?;
@@ -159,8 +169,8 @@ impl RecurrentModel {
                     }
                 }
             }
-            let embedding = self.embed(pass, &tokens)?;
             let rows = one_row_a_sentence(rows, time);
+            let embedding = self.embed(pass, &tokens, || rows.clone())?;
             let input = StepInput { embedding: &embedding, projected: None, rows: &rows };
             let step = self.parts.decoder.step(pass, memory, &state, &input, &masks)?;
             state = step.state;
@@ -203,7 +213,7 @@ impl Predictor for RecurrentModel {
     fn encode(&self, run: &Run, source: &Padded) -> Result<Memory> {
         let weights = self.parameters.constants();
         let pass = Pass::of_run(run, &weights);
-        let (encoded, attention) = self.parts.reader.encode(&pass, source)?;
+        let (encoded, attention) = self.read(&pass, source)?;
         let memory = self.parts.decoder.memory(&pass, &encoded, &source.lengths)?;
         Ok(Memory { attention, ..Layout::memory_to_list(memory) })
     }
@@ -228,7 +238,7 @@ impl Predictor for RecurrentModel {
         let layout = self.parts.decoder.layout();
         let memory = layout.memory(memory).ok_or_else(Self::layout_error)?;
         let state: DecoderState = layout.state(state).ok_or_else(Self::layout_error)?;
-        let embedding = self.embed(&pass, tokens)?;
+        let embedding = self.embed(&pass, tokens, || rows.to_vec())?;
         let input = StepInput { embedding: &embedding, projected: None, rows };
         let step =
             self.parts.decoder.step(&pass, &memory, &state, &input, &self.parts.decoder.masks(&pass))?;
@@ -251,7 +261,7 @@ impl Seq2Seq for RecurrentModel {
     fn loss(&self, training: &Training, batch: &Batch) -> Result<LossOutput> {
         let pass = Pass::new(training.tape, training.weights, training.noise.map(|noise| noise.key))
             .with_hook(training.hook);
-        let (encoded, _) = self.parts.reader.encode(&pass, &batch.source)?;
+        let (encoded, _) = self.read(&pass, &batch.source)?;
         let memory = self.parts.decoder.memory(&pass, &encoded, &batch.source.lengths)?;
         let vectors = match training.noise.filter(|noise| noise.sampling > 0.0) {
             Some(noise) => self.sampled(&pass, &memory, &batch.target, noise)?,
@@ -261,7 +271,8 @@ impl Seq2Seq for RecurrentModel {
         let target = &batch.target;
         let places = || (0..target.width).flat_map(|time| (0..target.rows()).map(move |row| (time, row)));
         let ids: Vec<u32> = places().map(|(time, row)| padded_token(target, row, time)).collect();
-        let counts: Vec<bool> = places().map(|(time, row)| time < target.lengths[row]).collect();
+        let counts: Vec<bool> =
+            places().map(|(time, row)| training.scored.counts(time, target.lengths[row])).collect();
         let targets = Targets {
             ids: &ids,
             counts: &counts,
@@ -302,5 +313,5 @@ fn last_tokens(target: &Padded, time: usize) -> impl Iterator<Item = u32> {
 
 /// The rows of a step in which row `i` translates sentence `i`.
 fn one_row_a_sentence(rows: usize, position: usize) -> Vec<Row> {
-    (0..rows).map(|sentence| Row { sentence, hypothesis: 0, position }).collect()
+    (0..rows).map(|sentence| Row { sentence, hypothesis: 0, parent: 0, position }).collect()
 }

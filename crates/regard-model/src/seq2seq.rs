@@ -89,8 +89,22 @@ pub struct Row {
     pub sentence: usize,
     /// Which of the sentence's hypotheses it is.
     pub hypothesis: usize,
+    /// Which of the hypotheses of the step before it continues.
+    pub parent: usize,
     /// The target position that it predicts, from 0.
     pub position: usize,
+}
+
+/// Every place of every sentence, padding included, as the rows of a batch.
+pub(crate) fn rows_of(sentences: &Padded) -> Vec<Row> {
+    rows_in(sentences.rows(), sentences.width)
+}
+
+/// So many positions of each sentence in turn.
+pub(crate) fn rows_in(sentences: usize, positions: usize) -> Vec<Row> {
+    let row =
+        |sentence| (0..positions).map(move |position| Row { sentence, hypothesis: 0, parent: 0, position });
+    (0..sentences).flat_map(row).collect()
 }
 
 /// Encoded sentences: immutable, shared by all hypotheses of a sentence. What the tensors mean is the model's business.
@@ -162,10 +176,32 @@ pub struct Training<'a> {
     pub noise: Option<Noise>,
     /// The probability mass that is spread evenly over the vocabulary.
     pub label_smoothing: f64,
+    /// Which target tokens the loss counts.
+    pub scored: Scored,
     /// The loss is a sum over target tokens, times this.
     pub factor: f64,
     /// Sees the scores, weights and contexts of every step, as values on the tape, and may replace them.
     pub hook: Option<&'a dyn AttentionHook>,
+}
+
+/// Which target tokens a loss counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scored {
+    /// All of them.
+    #[default]
+    All,
+    /// The last one of each sentence: what the prediction of one word depends on.
+    Last,
+}
+
+impl Scored {
+    /// Whether the token at a place counts in a row of so many.
+    pub(crate) fn counts(self, place: usize, length: usize) -> bool {
+        match self {
+            Self::All => place < length,
+            Self::Last => place + 1 == length,
+        }
+    }
 }
 
 /// The random part of a training step.

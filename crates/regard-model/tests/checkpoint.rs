@@ -46,7 +46,7 @@ fn first_word(model: &dyn Predictor, precision: Precision) -> Vec<f32> {
     let run = Run::new(&tape);
     let memory = model.encode(&run, &Padded::from_rows(&[vec![4, 5, 3]])).unwrap();
     let state = model.start(&run, &memory, &[0]).unwrap();
-    let row = Row { sentence: 0, hypothesis: 0, position: 0 };
+    let row = Row { sentence: 0, hypothesis: 0, parent: 0, position: 0 };
     model.step(&run, &memory, &state, &[2], &[row]).unwrap().log_probs.row(0).values().collect()
 }
 

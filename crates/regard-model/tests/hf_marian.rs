@@ -68,7 +68,7 @@ fn log_probs(info: &ModelInfo, network: &dyn Seq2Seq) -> Vec<f64> {
     let mut found = Vec::new();
     let tokens = [vec![BOS], info.target.encode(TARGET[2])].concat();
     for (position, token) in tokens.into_iter().enumerate() {
-        let row = Row { sentence: 0, hypothesis: 0, position };
+        let row = Row { sentence: 0, hypothesis: 0, parent: 0, position };
         let output = network.step(&run, &memory, &state, &[token], &[row]).unwrap();
         state = output.state;
         let written =

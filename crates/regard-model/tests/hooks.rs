@@ -23,7 +23,7 @@ fn step(config: &ModelConfig, hook: Option<&dyn AttentionHook>) -> StepOutput {
     let source = Padded::from_rows(&[vec![5, 6, 7, 3], vec![8, 3]]);
     let memory = model.encode(&run, &source).unwrap();
     let state = model.start(&run, &memory, &[0, 1]).unwrap();
-    let rows = [0, 1].map(|sentence| Row { sentence, hypothesis: 0, position: 0 });
+    let rows = [0, 1].map(|sentence| Row { sentence, hypothesis: 0, parent: 0, position: 0 });
     model.step(&run, &memory, &state, &[2, 2], &rows).unwrap()
 }
 

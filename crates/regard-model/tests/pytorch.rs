@@ -5,7 +5,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use regard_model::{ModelConfig, Parameters, Preset, Row, Run, Seq2Seq, Training};
+use regard_model::{ModelConfig, Parameters, Preset, Row, Run, Scored, Seq2Seq, Training};
 use regard_tensor::{Tape, Tensor, Threads};
 use regard_text::{Batch, Pair, special_tokens::BOS};
 use serde_json::Value;
@@ -80,8 +80,15 @@ fn disagreements(case: &Value, batch: &Batch) -> Vec<String> {
     let weights = model.parameters().leaves(&tape);
     let number = |key: &str| case[key].as_f64().unwrap();
     let (label_smoothing, factor) = (number("label_smoothing"), number("factor"));
-    let training =
-        Training { tape: &tape, weights: &weights, noise: None, label_smoothing, factor, hook: None };
+    let training = Training {
+        tape: &tape,
+        weights: &weights,
+        noise: None,
+        label_smoothing,
+        scored: Scored::All,
+        factor,
+        hook: None,
+    };
     let output = model.loss(&training, batch).unwrap();
     let mut found = Vec::new();
     let mut compare = |what: &str, ours: f64, theirs: f64| {
@@ -156,7 +163,7 @@ fn forced(model: &dyn Seq2Seq, batch: &Batch) -> f64 {
             |&sentence: &usize| position.checked_sub(1).map_or(BOS, |at| batch.target.row(sentence)[at]);
         let tokens: Vec<u32> = sentences.iter().map(last).collect();
         let rows: Vec<_> =
-            sentences.iter().map(|&sentence| Row { sentence, hypothesis: 0, position }).collect();
+            sentences.iter().map(|&sentence| Row { sentence, hypothesis: 0, parent: 0, position }).collect();
         let step = model.step(&run, &memory, &state, &tokens, &rows).unwrap();
         for (row, &sentence) in sentences.iter().enumerate() {
             total -= f64::from(step.log_probs.row(row).get(batch.target.row(sentence)[position] as usize));

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use regard_model::{
     AttentionHook, AttentionSite, HookCall, Memory, ModelConfig, Noise, Positions, Preset, Result, Row, Run,
-    Seq2Seq, SiteAttention, SiteKind, StepOutput, Temperature, Training,
+    Scored, Seq2Seq, SiteAttention, SiteKind, StepOutput, Temperature, Training,
 };
 use regard_tensor::{Tape, Tensor, Threads, Var};
 use regard_text::{Batch, Padded, Pair};
@@ -35,7 +35,7 @@ fn words(count: u32, key: u32) -> Vec<u32> {
 }
 
 fn rows(count: usize, position: usize) -> Vec<Row> {
-    (0..count).map(|sentence| Row { sentence, hypothesis: 0, position }).collect()
+    (0..count).map(|sentence| Row { sentence, hypothesis: 0, parent: 0, position }).collect()
 }
 
 fn bits(tensor: &Tensor) -> Vec<u32> {
@@ -95,6 +95,7 @@ fn training_gives_the_same_bits_on_any_threads() {
                 weights: &weights,
                 noise,
                 label_smoothing: 0.1,
+                scored: Scored::All,
                 factor: 0.01,
                 hook: None,
             };
@@ -252,8 +253,15 @@ fn a_hook_sees_training_on_the_tape() {
     let loss = |hook: Option<&dyn AttentionHook>| {
         let tape = Tape::new(&Threads::single());
         let weights = model.parameters().leaves(&tape);
-        let training =
-            Training { tape: &tape, weights: &weights, noise: None, label_smoothing: 0.0, factor: 1.0, hook };
+        let training = Training {
+            tape: &tape,
+            weights: &weights,
+            noise: None,
+            label_smoothing: 0.0,
+            scored: Scored::All,
+            factor: 1.0,
+            hook,
+        };
         let output = model.loss(&training, &batch).unwrap();
         let gradients = tape.backward(&output.loss).unwrap();
         let key =

@@ -1,6 +1,6 @@
 //! The gradients of one update: of a batch, or of several that count as one.
 
-use regard_model::{Noise, Seq2Seq, Training};
+use regard_model::{Noise, Scored, Seq2Seq, Training};
 use regard_tensor::{Tape, Tensor, Threads};
 use regard_text::Batch;
 
@@ -65,6 +65,7 @@ impl GradientInput<'_> {
                 weights: &weights,
                 noise: Some(noise),
                 label_smoothing: self.config.label_smoothing,
+                scored: Scored::All,
                 factor: 1.0 / tokens as f64,
                 hook: None,
             };

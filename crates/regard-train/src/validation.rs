@@ -1,7 +1,7 @@
 //! How a model is judged during training. Translating is not this crate's business: who wants BLEU brings a
 //! [`Validator`] of their own.
 
-use regard_model::{Seq2Seq, Training};
+use regard_model::{Scored, Seq2Seq, Training};
 use regard_tensor::{Tape, Threads};
 use regard_text::{Batch, BatchSize, Pair, Sampler};
 use serde::Serialize;
@@ -124,6 +124,7 @@ impl LossValidator {
                 weights: &weights,
                 noise: None,
                 label_smoothing: 0.0,
+                scored: Scored::All,
                 factor: 1.0,
                 hook: None,
             };

@@ -292,11 +292,45 @@ fn a_low_temperature_sharpens_and_a_high_one_flattens() {
 }
 
 #[test]
+fn an_intervention_shows_before_and_after() {
+    let line = "the black cat sleeps on the red chair";
+    let plain = look(&[], line);
+    let specs = ["--intervene", "uniform", "--intervene", "remove:src=0,1@step=2"];
+    let seen = look(&specs, line);
+    let effect = &seen["intervention"];
+    assert_eq!(strings(&effect["spec"]), ["uniform", "remove:src=0,1@step=2"]);
+    assert_eq!((&seen["text"], &seen["sites"]), (&plain["text"], &plain["sites"]));
+    assert_ne!(effect["text"], plain["text"]);
+    let (before, after) = (strings(&seen["target_tokens"]), strings(&effect["target_tokens"]));
+    let first = effect["first_change"].as_u64().unwrap() as usize;
+    assert_eq!(before[..first], after[..first]);
+    assert_ne!(before.get(first), after.get(first));
+    let steps = effect["steps"].as_array().unwrap();
+    assert_eq!(steps.iter().map(|step| step["token"].as_str().unwrap()).collect::<Vec<_>>(), before);
+    for (step, log_prob) in steps.iter().zip(seen["token_log_probs"].as_array().unwrap()) {
+        assert_eq!(&step["log_prob"], log_prob);
+        let (tvd, jsd) = (step["tvd"].as_f64().unwrap(), step["jsd"].as_f64().unwrap());
+        // Lin 1991: the divergence is at most ln 2 times the total variation, and at least half its square.
+        assert!(jsd <= tvd * 2_f64.ln() + 1e-6 && jsd >= tvd * tvd / 2.0 - 1e-6, "{tvd} {jsd}");
+        // One word's probability moves by no more than the total variation.
+        let moved =
+            (step["log_prob"].as_f64().unwrap().exp() - step["log_prob_after"].as_f64().unwrap().exp()).abs();
+        assert!(moved <= tvd + 1e-6);
+    }
+    for row in weights(effect) {
+        assert!(row.iter().all(|weight| (weight - row[0]).abs() < 1e-6), "{row:?}");
+    }
+    let call = ["look", attention_model(), line, "--plain", "--intervene", "remove:src=1"];
+    let shown = regard(&call).ok();
+    assert!(shown.contains("remove:src=1") && shown.contains("JSD"), "{shown}");
+}
+
+#[test]
 fn a_model_without_attention_says_so() {
     let ran = regard(&["look", fixed_vector_model(), "the cat sleeps", "--json"]);
     assert_eq!(ran.err, "this model hands the source over as one vector: there is no attention to look at\n");
     let seen = json(&ran.ok());
-    assert_eq!(strings(&seen["source_tokens"]), ["the", "cat", "sleeps"]);
+    assert_eq!(strings(&seen["source_tokens"]), ["the", "cat", "sleeps", "</s>"]);
     assert_eq!(seen["sites"].as_array().unwrap().len(), 0);
 }
 

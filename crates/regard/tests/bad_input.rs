@@ -238,7 +238,7 @@ fn wrong_calls() {
     let place = Place::new();
     let here = place.write("here", "a\n");
     let model = attention_model();
-    let cases: [(&[&str], &[&str]); 18] = [
+    let cases: [(&[&str], &[&str]); 21] = [
         (&["translate", model, "--max-length", "18446744073709551615"], &["maximum length", "100000"]),
         (&["look", model, "the cat", "--temperature", "1e-45"], &["--temperature", "above 0"]),
         (&["translate", model, "--n-best", "6"], &["n-best 6", "beam size 5"]),
@@ -249,6 +249,12 @@ fn wrong_calls() {
         (&["translate", model, "--alpha", "nan"], &["alpha", "NaN"]),
         (&["translate", model, "--n-best", "2", "--format", "text"], &["--format text", "moses or jsonl"]),
         (&["translate", model, "--threads", "0"], &["--threads 0"]),
+        (
+            &["look", model, "the cat", "--intervene", "remov:src=1"],
+            &["remov", "character 1", "remove:src=3@step=5"],
+        ),
+        (&["look", model, "the cat", "--intervene", "remove:src=7"], &["no source position 7", "last is 2"]),
+        (&["look", model, "the cat", "--intervene", "uniform@layer=4"], &["no layer 4"]),
         (&["look", model, "the cat", "--temperature", "0"], &["--temperature 0", "above 0"]),
         (&["look", model, "the cat", "--temperature", "nan"], &["--temperature NaN"]),
         (&["score", model, "--src", &here, "--tgt", &here, "--batch-size", "0"], &["batch size is 0"]),

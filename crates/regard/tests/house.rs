@@ -11,9 +11,9 @@ const ARROWS: [(&str, &[&str]); 8] = [
     ("regard-tensor", &[]),
     ("regard-text", &[]),
     ("regard-eval", &[]),
-    ("regard-look", &[]),
     ("regard-model", &["regard-tensor", "regard-text"]),
     ("regard-train", &["regard-tensor", "regard-text", "regard-model"]),
+    ("regard-look", &["regard-tensor", "regard-text", "regard-model", "regard-decode"]),
     ("regard-decode", &["regard-tensor", "regard-text", "regard-model", "regard-eval"]),
     (
         "regard",

@@ -46,7 +46,58 @@ pub struct HookCall<'a> {
     pub lengths: &'a [usize],
 }
 
-/// Sees what an attention computes, and may replace it. Every method returns its input by default.
+/// A part of a layer of a Transformer, with a way around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Block {
+    /// What it does.
+    pub kind: BlockKind,
+    /// The layer, from 0.
+    pub layer: usize,
+}
+
+/// What a part of a layer does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum BlockKind {
+    /// An attention.
+    Attention(SiteKind),
+    /// The feed-forward part of the encoder's layer.
+    EncoderFeedForward,
+    /// The feed-forward part of the decoder's layer.
+    DecoderFeedForward,
+}
+
+/// Where in a model a value is that a hook may see and replace, beside what an attention computes. A row is a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Place {
+    /// The vectors of the source words as the table has them: `[rows, width]`.
+    SourceWords,
+    /// Those of the target words that the decoder reads: `[rows, width]`.
+    TargetWords,
+    /// The source as the decoder reads it: `[sentences, positions, width]`, where the rows are the positions in turn.
+    Memory,
+    /// The values of all heads of an attention of a Transformer: `[rows, heads · width]`, or by sentences as the memory is.
+    Values(SiteKind, usize),
+    /// What goes around a block: `[rows, width]`.
+    Around(Block),
+    /// What a block adds to that: `[rows, width]`.
+    Branch(Block),
+    /// What leaves both, normalised where the model does that: `[rows, width]`.
+    Output(Block),
+}
+
+/// What a hook is told beside a value.
+#[derive(Clone, Copy)]
+pub struct ValueCall<'a> {
+    /// Computes, and records what is differentiable.
+    pub tape: &'a Tape,
+    /// Where the value is.
+    pub place: Place,
+    /// What each row is; on the source side `position` is the place in the source.
+    pub rows: &'a [Row],
+}
+
+/// Sees what an attention computes, and may replace it; other values too, where it wants them. Every method returns its
+/// input by default.
 pub trait AttentionHook: Send + Sync {
     /// Which attentions it is called for: the decoder's looks at the source where it does not say.
     fn wants(&self, site: AttentionSite) -> bool {
@@ -78,6 +129,21 @@ pub trait AttentionHook: Send + Sync {
     fn context(&self, call: &HookCall, context: Var) -> Result<Var> {
         let _ = call;
         Ok(context)
+    }
+
+    /// Which other values it is called for: none where it does not say.
+    fn wants_value(&self, place: Place) -> bool {
+        let _ = place;
+        false
+    }
+
+    /// A value of another place.
+    ///
+    /// # Errors
+    /// As the hook decides.
+    fn value(&self, call: &ValueCall, value: Var) -> Result<Var> {
+        let _ = call;
+        Ok(value)
     }
 }
 

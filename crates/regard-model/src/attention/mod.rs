@@ -7,7 +7,9 @@ mod multi_head;
 mod sought;
 mod window;
 
-pub use hook::{AttentionHook, AttentionSite, HookCall, SiteKind, Temperature};
+pub use hook::{
+    AttentionHook, AttentionSite, Block, BlockKind, HookCall, Place, SiteKind, Temperature, ValueCall,
+};
 pub(crate) use multi_head::{Asking, MultiHead};
 pub(crate) use sought::{Sought, WholeReach};
 

@@ -3,7 +3,7 @@
 use regard_tensor::Var;
 use regard_tensor::ops;
 
-use super::{AttentionHook, AttentionSite, HookCall, SiteKind, Sought};
+use super::{AttentionHook, AttentionSite, HookCall, Place, SiteKind, Sought};
 use crate::affine::Affine;
 use crate::config::{Positions, TransformerConfig};
 use crate::error::Result;
@@ -60,9 +60,16 @@ impl MultiHead {
     }
 
     /// The keys and values of what can be read: `x` is `[…, width]`, and so are they. Rows have the `positions` in turn.
-    pub(crate) fn keys_and_values(&self, pass: &Pass, x: &Var, positions: &[usize]) -> Result<(Var, Var)> {
+    pub(crate) fn keys_and_values(
+        &self,
+        pass: &Pass,
+        x: &Var,
+        positions: &[usize],
+        rows: impl FnOnce() -> Vec<Row>,
+    ) -> Result<(Var, Var)> {
         let keys = self.key.apply(pass, x)?;
-        Ok((self.placed(pass, keys, positions)?, self.value.apply(pass, x)?))
+        let values = pass.hooked(Place::Values(self.kind, self.layer), self.value.apply(pass, x)?, rows)?;
+        Ok((self.placed(pass, keys, positions)?, values))
     }
 
     /// The queries of rows `[rows, width]`, which have the `positions` in turn.

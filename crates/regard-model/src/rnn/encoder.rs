@@ -5,10 +5,12 @@ use regard_tensor::ops;
 use regard_text::{Padded, special_tokens};
 
 use super::{Cell, CellInputs, CellState, CellWidths};
+use crate::attention::Place;
 use crate::config::{Bidirectional, RecurrentConfig};
 use crate::error::Result;
 use crate::parameters::{Builder, ParameterId};
 use crate::pass::Pass;
+use crate::seq2seq::Row;
 
 pub(crate) struct Encoder {
     embedding: ParameterId,
@@ -70,6 +72,7 @@ impl Encoder {
             .map(|(time, row)| source.row(row).get(order[row][time]).copied().unwrap_or(special_tokens::PAD))
             .collect();
         let x = ops::embedding(pass.tape, pass.weight(self.embedding), &ids)?;
+        let x = pass.hooked(Place::SourceWords, x, || rows_in(&order))?;
         let x = pass.dropout(&pass.word_dropout(&x, self.word_dropout)?, self.dropout)?;
         let x = ops::reshape(pass.tape, &x, [width, rows, x.shape().last()])?;
         let mut flow = if self.apart { Flow::Apart(x.clone(), x) } else { Flow::Joined(x) };
@@ -134,6 +137,16 @@ fn reading_order(source: &Padded, reverse: bool) -> Vec<Vec<usize>> {
         (0..source.width).map(|time| if reverse && time < words { words - 1 - time } else { time }).collect()
     };
     (0..source.rows()).map(order).collect()
+}
+
+/// The word that each row reads at each time, time after time.
+fn rows_in(order: &[Vec<usize>]) -> Vec<Row> {
+    let row = |time: usize, sentence: usize| {
+        let position = order[sentence][time];
+        Row { sentence, hypothesis: 0, parent: 0, position }
+    };
+    let times = order.first().map_or(0, Vec::len);
+    (0..times).flat_map(|time| (0..order.len()).map(move |sentence| row(time, sentence))).collect()
 }
 
 /// `[time, rows, width]` in reading order to `[rows, positions, width]` in the order of the words.

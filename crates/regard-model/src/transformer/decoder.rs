@@ -8,13 +8,13 @@ use regard_text::Padded;
 
 use super::reach::Reach;
 use super::{Around, FeedForward, Normalization, Words};
-use crate::attention::{Asking, AttentionSite, MultiHead, SiteKind};
+use crate::attention::{Asking, AttentionSite, Block, BlockKind, MultiHead, Place, SiteKind};
 use crate::config::TransformerConfig;
 use crate::error::Result;
 use crate::history::History;
 use crate::parameters::{Builder, ParameterId};
 use crate::pass::Pass;
-use crate::seq2seq::{Row, SiteAttention};
+use crate::seq2seq::{Row, SiteAttention, rows_in};
 
 pub(crate) struct Decoder {
     words: Words,
@@ -78,16 +78,19 @@ pub(crate) struct Decoded {
 
 impl Decoder {
     pub(crate) fn new(builder: &mut Builder, config: &TransformerConfig, table: ParameterId) -> Self {
-        let words = Words::new(builder, "target_positions", config, table);
+        let words = Words::new(builder, Place::TargetWords, config, table);
         let layers = (0..config.decoder.layers).map(|layer| {
             let mut part = |part: &str, kind| {
                 let name = format!("decoder.{layer}.{part}");
                 let attention = MultiHead::new(builder, &name, config, kind, layer);
-                (attention, Around::new(builder, &name, config))
+                let block = Block { kind: BlockKind::Attention(kind), layer };
+                (attention, Around::new(builder, &name, config, block))
             };
             let own = part("self_attention", SiteKind::DecoderSelf);
             let cross = part("cross_attention", SiteKind::Cross);
-            let feed_forward = FeedForward::new(builder, &format!("decoder.{layer}.feed_forward"), config);
+            let block = Block { kind: BlockKind::DecoderFeedForward, layer };
+            let feed_forward =
+                FeedForward::new(builder, &format!("decoder.{layer}.feed_forward"), config, block);
             Layer { own, cross, feed_forward }
         });
         let layers = layers.collect();
@@ -105,7 +108,8 @@ impl Decoder {
 
     /// What every layer needs of the encoded source, computed once.
     pub(crate) fn memory(&self, pass: &Pass, states: &Var, lengths: &[usize]) -> Result<SourceMemory> {
-        let layer = |layer: &Layer| layer.cross.0.keys_and_values(pass, states, &[]);
+        let rows = || rows_in(states.shape().first(), states.shape().inner().first());
+        let layer = |layer: &Layer| layer.cross.0.keys_and_values(pass, states, &[], rows);
         let layers = self.layers.iter().map(layer).collect::<Result<_>>()?;
         Ok(SourceMemory { layers, lengths: lengths.to_vec() })
     }
@@ -114,23 +118,23 @@ impl Decoder {
         let Written { rows, positions, .. } = *written;
         let reach = Reach::new(source, written);
         let asking = Asking { rows, source_lengths: &source.lengths };
-        let mut x = self.words.read(pass, written.ids, positions)?;
+        let mut x = self.words.read(pass, written.ids, positions, rows)?;
         let (mut kept, mut attention) = (Vec::new(), Vec::new());
         for (index, (layer, (keys, values))) in self.layers.iter().zip(&source.layers).enumerate() {
             let (own, around) = &layer.own;
             let input = around.input(pass, &x)?;
-            let (own_keys, own_values) = own.keys_and_values(pass, &input, positions)?;
+            let (own_keys, own_values) = own.keys_and_values(pass, &input, positions, || rows.to_vec())?;
             let queries = own.queries(pass, &input, positions)?;
             let back = reach.back(pass, index, (&own_keys, &own_values))?;
             let (y, seen) = own.attend(pass, &queries, &back, &asking)?;
-            x = around.output(pass, &x, &y)?;
+            x = around.output(pass, &x, &y, rows)?;
             attention.extend(seen);
             kept.extend([own_keys, own_values]);
 
             let (cross, around) = &layer.cross;
             let queries = cross.queries(pass, &around.input(pass, &x)?, positions)?;
             let (y, seen) = cross.attend(pass, &queries, &reach.across(keys, values), &asking)?;
-            x = layer.feed_forward.apply(pass, &around.output(pass, &x, &y)?)?;
+            x = layer.feed_forward.apply(pass, &around.output(pass, &x, &y, rows)?, rows)?;
             attention.extend(seen);
         }
         if let Some(norm) = &self.norm {

@@ -5,12 +5,12 @@ use regard_tensor::ops::{self, Span};
 use regard_text::Padded;
 
 use super::{Around, FeedForward, Normalization, Words};
-use crate::attention::{Asking, MultiHead, SiteKind, Sought, WholeReach};
+use crate::attention::{Asking, Block, BlockKind, MultiHead, Place, SiteKind, Sought, WholeReach};
 use crate::config::TransformerConfig;
 use crate::error::Result;
 use crate::parameters::{Builder, ParameterId};
 use crate::pass::Pass;
-use crate::seq2seq::{Row, SiteAttention};
+use crate::seq2seq::{Row, SiteAttention, rows_of};
 
 pub(crate) struct Encoder {
     words: Words,
@@ -34,13 +34,20 @@ pub(crate) struct Encoded {
 
 impl Encoder {
     pub(crate) fn new(builder: &mut Builder, config: &TransformerConfig, table: ParameterId) -> Self {
-        let words = Words::new(builder, "source_positions", config, table);
+        let words = Words::new(builder, Place::SourceWords, config, table);
         let layers = (0..config.encoder.layers).map(|layer| {
             let name = format!("encoder.{layer}.self_attention");
+            let looks = Block { kind: BlockKind::Attention(SiteKind::EncoderSelf), layer };
+            let thinks = Block { kind: BlockKind::EncoderFeedForward, layer };
             Layer {
                 attention: MultiHead::new(builder, &name, config, SiteKind::EncoderSelf, layer),
-                around: Around::new(builder, &name, config),
-                feed_forward: FeedForward::new(builder, &format!("encoder.{layer}.feed_forward"), config),
+                around: Around::new(builder, &name, config, looks),
+                feed_forward: FeedForward::new(
+                    builder,
+                    &format!("encoder.{layer}.feed_forward"),
+                    config,
+                    thinks,
+                ),
             }
         });
         let layers = layers.collect();
@@ -59,18 +66,19 @@ impl Encoder {
             spans: rows.iter().map(whole).collect(),
         };
         let asking = Asking { rows: &rows, source_lengths: &source.lengths };
-        let mut x = self.words.read(pass, &source.ids, &positions)?;
+        let mut x = self.words.read(pass, &source.ids, &positions, &rows)?;
         let mut attention = Vec::new();
         for layer in &self.layers {
             let input = layer.around.input(pass, &x)?;
-            let (keys, values) = layer.attention.keys_and_values(pass, &input, &positions)?;
+            let (keys, values) =
+                layer.attention.keys_and_values(pass, &input, &positions, || rows.clone())?;
             let shape = [sentences, width, x.shape().last()];
             let keys = ops::reshape(pass.tape, &keys, shape)?;
             let values = ops::reshape(pass.tape, &values, shape)?;
             let queries = layer.attention.queries(pass, &input, &positions)?;
             let sought = Sought::Entries { keys, values, reach: &reach };
             let (y, seen) = layer.attention.attend(pass, &queries, &sought, &asking)?;
-            x = layer.feed_forward.apply(pass, &layer.around.output(pass, &x, &y)?)?;
+            x = layer.feed_forward.apply(pass, &layer.around.output(pass, &x, &y, &rows)?, &rows)?;
             attention.extend(seen);
         }
         if let Some(norm) = &self.norm {
@@ -83,10 +91,4 @@ impl Encoder {
         let states = ops::reshape(pass.tape, &x, [sentences, width, x.shape().last()])?;
         Ok(Encoded { states, attention })
     }
-}
-
-/// Every place of every sentence, padding included, as the rows of a batch.
-pub(crate) fn rows_of(sentences: &Padded) -> Vec<Row> {
-    let row = |sentence| (0..sentences.width).map(move |position| Row { sentence, hypothesis: 0, position });
-    (0..sentences.rows()).flat_map(row).collect()
 }

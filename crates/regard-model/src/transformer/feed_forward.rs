@@ -5,10 +5,12 @@ use regard_tensor::ops;
 
 use super::Around;
 use crate::affine::Affine;
+use crate::attention::Block;
 use crate::config::{Activation, TransformerConfig};
 use crate::error::Result;
 use crate::parameters::Builder;
 use crate::pass::Pass;
+use crate::seq2seq::Row;
 
 /// W₂ f(W₁ x + b₁) + b₂, or W₂ (f(V x) ∘ (W₁ x + b₁)) + b₂ with a gate, and what stands around it.
 pub(crate) struct FeedForward {
@@ -21,7 +23,7 @@ pub(crate) struct FeedForward {
 }
 
 impl FeedForward {
-    pub(crate) fn new(builder: &mut Builder, name: &str, config: &TransformerConfig) -> Self {
+    pub(crate) fn new(builder: &mut Builder, name: &str, config: &TransformerConfig, block: Block) -> Self {
         let (width, inner) = (config.d_model, config.d_ff);
         Self {
             input: Affine::new(builder, &format!("{name}.input"), inner, width),
@@ -29,11 +31,11 @@ impl FeedForward {
             output: Affine::new(builder, &format!("{name}.output"), width, inner),
             activation: config.activation,
             dropout: config.feed_forward_dropout,
-            around: Around::new(builder, name, config),
+            around: Around::new(builder, name, config, block),
         }
     }
 
-    pub(crate) fn apply(&self, pass: &Pass, x: &Var) -> Result<Var> {
+    pub(crate) fn apply(&self, pass: &Pass, x: &Var, rows: &[Row]) -> Result<Var> {
         let input = self.around.input(pass, x)?;
         let mut inner = self.input.apply(pass, &input)?;
         inner = match &self.gate {
@@ -41,7 +43,7 @@ impl FeedForward {
             None => self.activate(pass, &inner)?,
         };
         let output = self.output.apply(pass, &pass.dropout(&inner, self.dropout)?)?;
-        self.around.output(pass, x, &output)
+        self.around.output(pass, x, &output, rows)
     }
 
     fn activate(&self, pass: &Pass, x: &Var) -> Result<Var> {

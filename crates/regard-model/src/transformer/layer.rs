@@ -3,11 +3,13 @@
 use regard_tensor::Var;
 use regard_tensor::ops;
 
+use crate::attention::{Block, Place};
 use crate::config::{Norm, NormPosition, TransformerConfig};
 use crate::error::Result;
 use crate::layer_norm::LayerNorm;
 use crate::parameters::{Builder, ParameterId};
 use crate::pass::Pass;
+use crate::seq2seq::Row;
 
 /// A normalisation with its weights.
 pub(crate) enum Normalization {
@@ -42,12 +44,13 @@ pub(crate) struct Around {
     norm: Normalization,
     position: NormPosition,
     dropout: f64,
+    block: Block,
 }
 
 impl Around {
-    pub(crate) fn new(builder: &mut Builder, name: &str, config: &TransformerConfig) -> Self {
+    pub(crate) fn new(builder: &mut Builder, name: &str, config: &TransformerConfig, block: Block) -> Self {
         let norm = Normalization::new(builder, &format!("{name}.norm"), config);
-        Self { norm, position: config.norm_position, dropout: config.dropout }
+        Self { norm, position: config.norm_position, dropout: config.dropout, block }
     }
 
     /// What goes into the part.
@@ -59,11 +62,15 @@ impl Around {
     }
 
     /// What leaves the whole, where the part made `y` of `x`.
-    pub(crate) fn output(&self, pass: &Pass, x: &Var, y: &Var) -> Result<Var> {
-        let sum = ops::add(pass.tape, x, &pass.dropout(y, self.dropout)?)?;
-        match self.position {
-            NormPosition::Pre | NormPosition::PreOnly => Ok(sum),
-            NormPosition::Post => self.norm.apply(pass, &sum),
-        }
+    pub(crate) fn output(&self, pass: &Pass, x: &Var, y: &Var, rows: &[Row]) -> Result<Var> {
+        let hooked = |place: fn(Block) -> Place, x: Var| pass.hooked(place(self.block), x, || rows.to_vec());
+        let x = hooked(Place::Around, x.clone())?;
+        let y = hooked(Place::Branch, pass.dropout(y, self.dropout)?)?;
+        let sum = ops::add(pass.tape, &x, &y)?;
+        let output = match self.position {
+            NormPosition::Pre | NormPosition::PreOnly => sum,
+            NormPosition::Post => self.norm.apply(pass, &sum)?,
+        };
+        hooked(Place::Output, output)
     }
 }

@@ -5,14 +5,16 @@ use regard_tensor::{LogProbs, Tensor, TensorError, Var};
 use regard_text::{Batch, Padded, special_tokens};
 
 use super::decoder::Written;
-use super::encoder::rows_of;
+use super::encoder::Encoded;
 use super::{Decoder, Encoder, Past, SourceMemory};
-use crate::attention::AttentionSite;
+use crate::attention::{AttentionSite, Place};
 use crate::config::TransformerConfig;
 use crate::error::{ModelError, Result};
 use crate::parameters::{Builder, ParameterId, Parameters};
 use crate::pass::Pass;
-use crate::seq2seq::{LossOutput, Memory, Predictor, Row, Run, Seq2Seq, State, StepOutput, Training};
+use crate::seq2seq::{
+    LossOutput, Memory, Predictor, Row, Run, Seq2Seq, State, StepOutput, Training, rows_of,
+};
 use crate::word_tables::{self, WordTables};
 
 /// A Transformer encoder-decoder.
@@ -91,6 +93,13 @@ impl TransformerModel {
         Ok(Self { parameters: builder.finish()?, parts, target_vocabulary: vocabularies.1 })
     }
 
+    /// The encoded source, as the decoder reads it.
+    fn read(&self, pass: &Pass, source: &Padded) -> Result<Encoded> {
+        let encoded = self.parts.encoder.encode(pass, source)?;
+        let states = pass.hooked(Place::Memory, encoded.states, || rows_of(source))?;
+        Ok(Encoded { states, ..encoded })
+    }
+
     /// The weight and the bias of the output layer.
     fn output<'a>(&self, pass: &'a Pass) -> (&'a Var, Option<&'a Var>) {
         let (weight, bias) = self.parts.output;
@@ -128,7 +137,7 @@ impl Predictor for TransformerModel {
     fn encode(&self, run: &Run, source: &Padded) -> Result<Memory> {
         let weights = self.parameters.constants();
         let pass = Pass::of_run(run, &weights);
-        let encoded = self.parts.encoder.encode(&pass, source)?;
+        let encoded = self.read(&pass, source)?;
         let memory = self.parts.decoder.memory(&pass, &encoded.states, &source.lengths)?;
         let mut tensors = vec![encoded.states];
         tensors.extend(memory.layers.into_iter().flat_map(|(keys, values)| [keys, values]));
@@ -182,13 +191,16 @@ impl Seq2Seq for TransformerModel {
         let pass = Pass::new(training.tape, training.weights, training.noise.map(|noise| noise.key))
             .with_hook(training.hook);
         let target = &batch.target;
-        let encoded = self.parts.encoder.encode(&pass, &batch.source)?;
+        let encoded = self.read(&pass, &batch.source)?;
         let memory = self.parts.decoder.memory(&pass, &encoded.states, &batch.source.lengths)?;
         let (rows, positions) = (rows_of(target), (0..target.width).collect::<Vec<_>>());
         let (ids, past) = (last_tokens(target), Past::Sentences(target));
         let written = Written { ids: &ids, rows: &rows, positions: &positions, past };
         let decoded = self.parts.decoder.decode(&pass, &memory, &written)?;
-        let counts: Vec<bool> = rows.iter().map(|row| row.position < target.lengths[row.sentence]).collect();
+        let counts: Vec<bool> = rows
+            .iter()
+            .map(|row| training.scored.counts(row.position, target.lengths[row.sentence]))
+            .collect();
         let targets = Targets {
             ids: &target.ids,
             counts: &counts,

@@ -15,6 +15,7 @@ mod info;
 mod input;
 mod look;
 mod look_args;
+mod look_effect;
 mod model_card;
 mod output;
 mod pipelines;

@@ -1,0 +1,34 @@
+//! What can go wrong when a model is looked into.
+
+use regard_decode::DecodeError;
+use regard_model::ModelError;
+use regard_tensor::TensorError;
+use thiserror::Error;
+
+/// A result of this crate.
+pub type Result<T, E = LookError> = std::result::Result<T, E>;
+
+/// What can go wrong when a model is looked into.
+#[derive(Debug, Error)]
+pub enum LookError {
+    /// The sentence has no tokens.
+    #[error("the sentence is blank: there is nothing to look at")]
+    Nothing,
+    /// The model or the sentence does not have what an intervention names.
+    #[error("{spec}: {problem}")]
+    Impossible {
+        /// The intervention, or the part of it.
+        spec: String,
+        /// What is not there.
+        problem: String,
+    },
+    /// Decoding says so.
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+    /// The model says so.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// An operation says so.
+    #[error(transparent)]
+    Tensor(#[from] TensorError),
+}

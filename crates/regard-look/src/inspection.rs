@@ -1,0 +1,226 @@
+//! One sentence looked into: its translation, where the model looked, and what an intervention changes.
+
+use regard_decode::{Candidate, Controls, SearchOptions, TranslateOptions, Translator};
+use regard_model::{AttentionHook, SiteKind};
+use regard_text::special_tokens::EOS;
+use serde::Serialize;
+
+use crate::distance::{jensen_shannon, total_variation};
+use crate::error::{LookError, Result};
+use crate::forced::{Site, Wanted, force, sites_of, with_hook};
+use crate::intervention::{Intervention, Interventions};
+use crate::sentence::{Source, Target};
+
+/// How a sentence is looked into.
+#[derive(Clone, Debug, Default)]
+pub struct InspectOptions {
+    /// The translation to look at; the model's own where there is none.
+    pub target: Option<String>,
+    /// How the model's own is found.
+    pub search: SearchOptions,
+    /// What is changed in all runs, the original included.
+    pub base: Vec<Intervention>,
+    /// What is changed beside that, and compared with the original.
+    pub interventions: Vec<Intervention>,
+}
+
+/// What was seen.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Inspection {
+    /// The source, its end symbol included: the columns of a look at the source.
+    pub source_tokens: Vec<String>,
+    /// The target, its end symbol included where it was written: the rows.
+    pub target_tokens: Vec<String>,
+    /// The places of source tokens that the model does not know: it has read `<unk>` there.
+    pub source_unknown: Vec<usize>,
+    /// The same for a given target.
+    pub target_unknown: Vec<usize>,
+    /// The translation.
+    pub text: String,
+    /// Σ log p of the target tokens, natural logarithm.
+    pub log_prob: f64,
+    /// log p of each.
+    pub token_log_probs: Vec<f32>,
+    /// Every attention of the model.
+    pub sites: Vec<Site>,
+    /// What the interventions have changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub intervention: Option<Effect>,
+    /// The number of source tokens, where not all were read.
+    #[serde(skip)]
+    pub cut_from: Option<usize>,
+    /// Whether a time limit has ended the search.
+    #[serde(skip)]
+    pub stopped: bool,
+}
+
+/// What interventions change.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Effect {
+    /// The interventions.
+    pub spec: Vec<Intervention>,
+    /// The translation that the model finds under them.
+    pub text: String,
+    /// Its tokens, the end symbol included where it was written.
+    pub target_tokens: Vec<String>,
+    /// The first position at which they differ from the original's.
+    pub first_change: Option<usize>,
+    /// The two next-token distributions at each step of the original, under teacher forcing.
+    pub steps: Vec<StepEffect>,
+    /// Every attention under the interventions, on the original.
+    pub sites: Vec<Site>,
+}
+
+/// What interventions change at one step.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StepEffect {
+    /// The original's token.
+    pub token: String,
+    /// Its log p in the original.
+    pub log_prob: f32,
+    /// Its log p under the interventions.
+    pub log_prob_after: f32,
+    /// [`total_variation`] of the two distributions.
+    pub tvd: f64,
+    /// [`jensen_shannon`] divergence of the two, in nats.
+    pub jsd: f64,
+}
+
+/// Looks into a model while it translates a sentence.
+///
+/// # Errors
+/// [`LookError::Nothing`] for a blank sentence, [`LookError::Impossible`] for what the model or the sentence does not have,
+/// and what decoding says.
+pub fn inspect(
+    translator: &Translator,
+    text: &str,
+    options: &InspectOptions,
+    controls: &Controls,
+) -> Result<Inspection> {
+    let source = Source::read(translator, text)?;
+    let sites = if options.base.is_empty() && options.interventions.is_empty() {
+        Vec::new()
+    } else {
+        sites_of(translator, &source)?
+    };
+    let prepare = |list: &[Intervention]| Interventions::new(list, translator, &sites, source.positions());
+    let base = prepare(&options.base)?;
+    let all = prepare(&[options.base.as_slice(), &options.interventions].concat())?;
+    let hook = (!options.base.is_empty()).then_some(&base as &dyn AttentionHook);
+    let controls = with_hook(*controls, hook);
+
+    let (target, stopped) = match &options.target {
+        Some(target) => (Target::given(translator.target(), target), false),
+        None => translate(translator, text, options, controls)?,
+    };
+    let is_changed = !options.interventions.is_empty();
+    let wanted = Wanted { sites: translator.model().has_attention(), distributions: is_changed };
+    let original = force(translator, controls, &source, &target.ids, wanted)?;
+    let intervention = if is_changed {
+        let changed = with_hook(controls, Some(&all));
+        let (found, _) = translate(translator, text, options, changed)?;
+        let forced = force(translator, changed, &source, &target.ids, wanted)?;
+        Some(effect(options, &target, &original, &found, forced))
+    } else {
+        None
+    };
+    Ok(Inspection {
+        source_tokens: source.labels(),
+        target_tokens: target.labels,
+        source_unknown: source.unknown(),
+        target_unknown: target.unknown,
+        text: target.text,
+        log_prob: original.log_probs.iter().map(|&log_prob| f64::from(log_prob)).sum(),
+        token_log_probs: original.log_probs,
+        sites: original.sites,
+        intervention,
+        cut_from: source.cut_from,
+        stopped,
+    })
+}
+
+/// The model's own translation, and whether a time limit has ended the search.
+fn translate(
+    translator: &Translator,
+    text: &str,
+    options: &InspectOptions,
+    controls: Controls,
+) -> Result<(Target, bool)> {
+    let search = SearchOptions { attention: None, ..options.search.clone() };
+    let options = TranslateOptions { search, ..TranslateOptions::default() };
+    let translations = translator.translate_with(&[text], &[], &options, controls)?;
+    let translation = translations.into_iter().next().ok_or(LookError::Nothing)?;
+    let stopped = translation.is_stopped();
+    let best = translation.candidates.into_iter().next().ok_or(LookError::Nothing)?;
+    Ok((Target::found(best), stopped))
+}
+
+impl Target {
+    /// What a search has found.
+    fn found(best: Candidate) -> Self {
+        let labels = best.row_labels();
+        let mut ids = best.hypothesis.tokens;
+        if best.hypothesis.finished {
+            ids.push(EOS);
+        }
+        Self { ids, labels, unknown: Vec::new(), text: best.text }
+    }
+}
+
+fn effect(
+    options: &InspectOptions,
+    target: &Target,
+    original: &crate::forced::Pass,
+    found: &Target,
+    forced: crate::forced::Pass,
+) -> Effect {
+    let step = |place: usize| {
+        let (p, q) = (&original.distributions[place], &forced.distributions[place]);
+        StepEffect {
+            token: target.labels[place].clone(),
+            log_prob: original.log_probs[place],
+            log_prob_after: forced.log_probs[place],
+            tvd: total_variation(p, q),
+            jsd: jensen_shannon(p, q),
+        }
+    };
+    let longest = target.ids.len().max(found.ids.len());
+    Effect {
+        spec: options.interventions.clone(),
+        text: found.text.clone(),
+        target_tokens: found.labels.clone(),
+        first_change: (0..longest).find(|&place| target.ids.get(place) != found.ids.get(place)),
+        steps: (0..target.ids.len()).map(step).collect(),
+        sites: forced.sites,
+    }
+}
+
+impl Inspection {
+    /// The decoder's look at the source in a layer (the last where none is named), by a head or as the mean of all its heads,
+    /// as the scores have it whose softmax the weights are; the logarithm of the weights for a mean. Nothing where there is none.
+    #[must_use]
+    pub fn look(&self, layer: Option<usize>, head: Option<usize>) -> Option<Site> {
+        look(&self.sites, layer, head)
+    }
+}
+
+/// The same, of any list of sites.
+pub(crate) fn look(sites: &[Site], layer: Option<usize>, head: Option<usize>) -> Option<Site> {
+    let cross = || sites.iter().filter(|site| site.site == SiteKind::Cross);
+    let layer = layer.or_else(|| cross().map(|site| site.layer).max())?;
+    let heads: Vec<&Site> = cross()
+        .filter(|site| site.layer == layer && head.is_none_or(|head| site.head == Some(head)))
+        .collect();
+    let (first, rest) = heads.split_first()?;
+    if rest.is_empty() {
+        return Some((*first).clone());
+    }
+    let mut weights = first.weights.clone();
+    for (row, values) in weights.iter_mut().enumerate() {
+        for (place, value) in values.iter_mut().enumerate() {
+            *value = heads.iter().fold(0.0, |sum, site| sum + site.weights[row][place]) / heads.len() as f32;
+        }
+    }
+    let scores = weights.iter().map(|row| row.iter().map(|weight| weight.ln()).collect()).collect();
+    Some(Site { site: SiteKind::Cross, layer, head: None, weights, scores })
+}
