@@ -22,6 +22,14 @@ pub enum LookError {
         /// What is not there.
         problem: String,
     },
+    /// A method is not made for such a model.
+    #[error("{method}: {reason}")]
+    Unfit {
+        /// The method.
+        method: &'static str,
+        /// Why not.
+        reason: &'static str,
+    },
     /// Decoding says so.
     #[error(transparent)]
     Decode(#[from] DecodeError),

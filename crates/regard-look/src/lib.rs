@@ -18,6 +18,7 @@
 //! # Ok::<(), regard_look::HeatmapError>(())
 //! ```
 
+mod attribution;
 mod chart;
 mod distance;
 mod error;
@@ -31,6 +32,10 @@ mod report;
 mod sentence;
 mod softmax;
 
+pub use attribution::{
+    Attribution, Completeness, Integrated, IntegratedOptions, Method, StateGradient, Subject, attribute,
+    integrated_gradients, state_gradient,
+};
 pub use chart::{Chart, Series};
 pub use distance::{jensen_shannon, total_variation};
 pub use error::{LookError, Result};

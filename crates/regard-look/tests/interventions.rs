@@ -4,16 +4,28 @@
 #[path = "common/models.rs"]
 mod models;
 
-use models::{LOOKING, SENTENCE, translator};
+use std::sync::Arc;
+
+use models::{LOOKING, network, pipelines};
 use proptest::prelude::*;
-use regard_decode::{Controls, Decoding, MaxLength, SearchOptions};
+use regard_decode::{Controls, Decoding, MaxLength, SearchOptions, Translator};
 use regard_look::{
     Action, Heads, InspectOptions, Inspection, Intervention, Interventions, LookError, Reach, Site, Stage,
     Steps, inspect,
 };
-use regard_model::{AttentionSite, Preset, SiteKind};
+use regard_model::{AttentionSite, Predictor, Preset, SiteKind};
+use regard_tensor::Threads;
 use regard_text::Padded;
 use regard_text::special_tokens::EOS;
+
+const SENTENCE: &str = "the black cat sleeps";
+
+/// A translator of a preset.
+fn translator(preset: Preset, seed: u64) -> Translator {
+    let (source, target) = pipelines();
+    Translator::new(Arc::from(network(preset, seed) as Box<dyn Predictor>), source, target, Threads::single())
+        .unwrap()
+}
 
 fn options(interventions: &[&str]) -> InspectOptions {
     let search = SearchOptions { max_length: MaxLength::Fixed(6), ..SearchOptions::default() };

@@ -1,13 +1,7 @@
 //! Small models that have not learned anything.
 
-use std::sync::Arc;
-
-use regard_decode::Translator;
 use regard_model::{ModelConfig, Preset, Seq2Seq};
-use regard_tensor::Threads;
 use regard_text::{Normalizer, Pipeline, Tokenizer};
-
-pub(crate) const SENTENCE: &str = "the black cat sleeps";
 
 /// The presets that look at the source, small.
 pub(crate) const LOOKING: [Preset; 4] =
@@ -25,7 +19,7 @@ pub(crate) fn network(preset: Preset, seed: u64) -> Box<dyn Seq2Seq> {
     small(preset).build(source.vocabulary.len(), target.vocabulary.len(), seed).unwrap()
 }
 
-fn small(preset: Preset) -> ModelConfig {
+pub(crate) fn small(preset: Preset) -> ModelConfig {
     let changes = match preset {
         Preset::TransformerTiny => serde_json::json!({
             "d_model": 12, "d_ff": 17, "encoder": {"layers": 2, "heads": 2}, "decoder": {"layers": 2, "heads": 2},
@@ -38,16 +32,4 @@ fn small(preset: Preset) -> ModelConfig {
         }),
     };
     preset.config().with_changes(&changes).unwrap()
-}
-
-/// A translator of a preset.
-pub(crate) fn translator(preset: Preset, seed: u64) -> Translator {
-    let (source, target) = pipelines();
-    Translator::new(
-        Arc::from(network(preset, seed) as Box<dyn regard_model::Predictor>),
-        source,
-        target,
-        Threads::single(),
-    )
-    .unwrap()
 }

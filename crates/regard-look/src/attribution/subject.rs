@@ -1,0 +1,104 @@
+//! A model and one sentence pair.
+
+use regard_decode::{Controls, Decoding};
+use regard_model::{AttentionHook, ModelConfig, Scored, Seq2Seq, Training, TransformerConfig};
+use regard_tensor::{Tape, Threads, Var};
+use regard_text::{Batch, Padded};
+
+use crate::error::{LookError, Result};
+
+/// A translation under teacher forcing, to be explained.
+#[derive(Clone, Copy)]
+pub struct Subject<'a> {
+    /// The network.
+    pub model: &'a dyn Seq2Seq,
+    /// What it is made of.
+    pub config: &'a ModelConfig,
+    /// Computes.
+    pub threads: &'a Threads,
+    /// Source ids, the end symbol included.
+    pub source: &'a [u32],
+    /// Target ids, the end symbol included where it was written.
+    pub target: &'a [u32],
+}
+
+/// `[target tokens, positions]`.
+pub(crate) type Rows = Vec<Vec<f64>>;
+
+impl<'a> Subject<'a> {
+    /// The configuration of a Transformer.
+    pub(crate) fn transformer(&self, method: &'static str) -> Result<&'a TransformerConfig> {
+        match self.config {
+            ModelConfig::Transformer(config) => Ok(config),
+            ModelConfig::Recurrent(_) => Err(LookError::Unfit {
+                method,
+                reason: "it is made for Transformers, and this model is recurrent",
+            }),
+        }
+    }
+
+    /// Refuses a model without attention.
+    pub(crate) fn needs_attention(&self, method: &'static str) -> Result<()> {
+        if self.model.has_attention() {
+            return Ok(());
+        }
+        Err(LookError::Unfit { method, reason: "this model has one vector and nothing to look at" })
+    }
+
+    /// One row a target token, each ending with it: a model's loss of the last tokens is of one token a row.
+    pub(crate) fn prefixes(&self) -> Batch {
+        let targets: Vec<Vec<u32>> = (1..=self.target.len()).map(|end| self.target[..end].to_vec()).collect();
+        Batch {
+            source: Padded::from_rows(&vec![self.source.to_vec(); targets.len()]),
+            target: Padded::from_rows(&targets),
+            indices: (0..targets.len()).collect(),
+        }
+    }
+
+    /// The pair as it is.
+    pub(crate) fn pair(&self) -> Batch {
+        Batch {
+            source: Padded::from_rows(&[self.source.to_vec()]),
+            target: Padded::from_rows(&[self.target.to_vec()]),
+            indices: vec![0],
+        }
+    }
+
+    /// The pair so many times.
+    pub(crate) fn copies(&self, count: usize) -> Batch {
+        Batch {
+            source: Padded::from_rows(&vec![self.source.to_vec(); count]),
+            target: Padded::from_rows(&vec![self.target.to_vec(); count]),
+            indices: (0..count).collect(),
+        }
+    }
+
+    /// The sum of log p of the tokens that count, on a tape.
+    pub(crate) fn log_prob(
+        &self,
+        tape: &Tape,
+        batch: &Batch,
+        scored: Scored,
+        hook: &dyn AttentionHook,
+    ) -> Result<Var> {
+        let weights = self.model.parameters().constants();
+        let training = Training {
+            tape,
+            weights: &weights,
+            noise: None,
+            label_smoothing: 0.0,
+            scored,
+            factor: -1.0,
+            hook: Some(hook),
+        };
+        Ok(self.model.loss(&training, batch)?.loss)
+    }
+
+    /// log p of each target token of each copy of a batch, under a hook: `[copies, target tokens]`.
+    pub(crate) fn log_probs(&self, batch: &Batch, hook: Option<&dyn AttentionHook>) -> Result<Rows> {
+        let controls = Controls { hook, ..Controls::default() };
+        let decoding = Decoding { controls, ..Decoding::new(self.model, self.threads) };
+        let scores = decoding.score(&batch.source, &batch.target, None)?;
+        Ok(scores.iter().map(|score| score.token_log_probs.iter().map(|&p| f64::from(p)).collect()).collect())
+    }
+}
