@@ -46,6 +46,12 @@ pub struct Inspection {
     /// What the interventions have changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub intervention: Option<Effect>,
+    /// Source ids, the end symbol included.
+    #[serde(skip)]
+    pub source_ids: Vec<u32>,
+    /// Target ids, the end symbol included where it was written.
+    #[serde(skip)]
+    pub target_ids: Vec<u32>,
     /// The number of source tokens, where not all were read.
     #[serde(skip)]
     pub cut_from: Option<usize>,
@@ -134,6 +140,8 @@ pub fn inspect(
         token_log_probs: original.log_probs,
         sites: original.sites,
         intervention,
+        source_ids: source.padded().ids,
+        target_ids: target.ids,
         cut_from: source.cut_from,
         stopped,
     })

@@ -2,13 +2,15 @@
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use regard_decode::{Controls, Look};
-use regard_look::{Action, Intervention, LookError, Reach, Site};
+use regard_decode::{Controls, Look, Translator};
+use regard_look::{Action, Attribution, Intervention, LookError, Method, Reach, Site, Subject, attribute};
 use regard_look::{Block, Colour, Heatmap, HeatmapOptions, Report, Section};
 use regard_look::{InspectOptions, Inspection, heatmap_png, heatmap_svg, heatmap_terminal, inspect};
+use regard_model::{ModelConfig, Seq2Seq};
 use regard_tensor::Precision;
 use regard_text::is_blank;
 use regard_text::special_tokens::UNK_TOKEN;
@@ -45,6 +47,10 @@ pub(super) struct LookArgs {
     /// Positions, steps, layers and heads count from 0 and may be lists: 1,3-5. See docs/interventions.md.
     #[arg(long, value_name = "SPEC")]
     intervene: Vec<String>,
+    /// Show what each target word is owed to, in place of where the model looks: gradient-input, gradient-input-l2,
+    /// integrated-gradients, smooth-grad, occlusion, value-zeroing, norm, alti, rollout
+    #[arg(long, value_name = "METHOD", value_parser = method)]
+    attribute: Option<Method>,
     /// Write the heatmap as SVG
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
@@ -85,6 +91,39 @@ struct Document<'a> {
     #[serde(flatten)]
     seen: &'a Inspection,
     temperature: f32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attribution: Option<&'a Attribution>,
+}
+
+/// What is looked into.
+struct Model {
+    translator: Translator,
+    /// Where it is also differentiated.
+    network: Option<(ModelConfig, Arc<dyn Seq2Seq>)>,
+}
+
+impl Model {
+    fn load(args: &LookArgs) -> Result<Self> {
+        if args.attribute.is_none() {
+            let translator = args.settings.translator(&args.model, &args.options, Precision::F32)?;
+            return Ok(Self { translator, network: None });
+        }
+        let (config, network, translator) = args.settings.explainer(&args.model, &args.options)?;
+        Ok(Self { translator, network: Some((config, network)) })
+    }
+
+    fn attribution(&self, args: &LookArgs, seen: &Inspection) -> Result<Option<Attribution>> {
+        let (Some(method), Some((config, model))) = (args.attribute, &self.network) else { return Ok(None) };
+        let threads = args.settings.threads()?;
+        let subject = Subject {
+            model: model.as_ref(),
+            config,
+            threads: &threads,
+            source: &seen.source_ids,
+            target: &seen.target_ids,
+        };
+        attribute(&subject, method).map(Some).map_err(reported)
+    }
 }
 
 pub(super) fn run(args: &LookArgs) -> Result<()> {
@@ -92,7 +131,8 @@ pub(super) fn run(args: &LookArgs) -> Result<()> {
         return Err(WrongCall("the sentence is blank: there is nothing to look at".to_owned()).into());
     }
     let (base, interventions) = (base(args)?, interventions(args)?);
-    let translator = args.settings.translator(&args.model, &args.options, Precision::F32)?;
+    let model = Model::load(args)?;
+    let translator = &model.translator;
     let has_attention = translator.model().has_attention();
     if has_attention {
         args.look.look().check(translator.model())?;
@@ -105,24 +145,33 @@ pub(super) fn run(args: &LookArgs) -> Result<()> {
         base: if has_attention { base } else { Vec::new() },
         interventions,
     };
-    let mut seen = inspect(&translator, &args.text, &options, &Controls::default()).map_err(reported)?;
+    let mut seen = inspect(translator, &args.text, &options, &Controls::default()).map_err(reported)?;
     if let Some(tokens) = seen.cut_from {
         args.settings.say_cut(1, tokens);
     }
     if seen.stopped {
         args.settings.say_stopped(&[1]);
     }
+    let attribution = model.attribution(args, &seen)?;
     let Look { layer, head } = args.look.look();
     let look = seen.look(layer, head);
-    let heatmap = look.as_ref().map(|look| heatmap(&seen, look)).transpose()?;
+    let table = match (&attribution, &look) {
+        (Some(attribution), _) => Some(shares(attribution)),
+        (None, look) => look.as_ref().map(|look| look.weights.clone()),
+    };
+    let heatmap = table.map(|table| heatmap(&seen, table)).transpose()?;
     if let Some(heatmap) = &heatmap {
         pictures(args, &seen, heatmap)?;
     }
     if args.json {
         shown_first(&mut seen.sites, look);
-        return print_json(&Document { seen: &seen, temperature: args.temperature });
+        let attribution = attribution.as_ref();
+        return print_json(&Document { seen: &seen, temperature: args.temperature, attribution });
     }
     print(&seen.text)?;
+    if let Some(attribution) = &attribution {
+        print(&format!("{}, each row as shares of its sum", attribution.definition))?;
+    }
     if let Some(heatmap) = &heatmap {
         print(heatmap_terminal(heatmap, width(args), colour(args)).trim_end_matches('\n'))?;
     }
@@ -154,16 +203,28 @@ fn interventions(args: &LookArgs) -> Result<Vec<Intervention>> {
 fn reported(error: LookError) -> anyhow::Error {
     match error {
         LookError::Decode(error) => error.into(),
-        LookError::Impossible { .. } => WrongCall(error.to_string()).into(),
+        LookError::Impossible { .. } | LookError::Unfit { .. } => WrongCall(error.to_string()).into(),
         other => other.into(),
     }
 }
 
-fn heatmap(seen: &Inspection, look: &Site) -> Result<Heatmap> {
+/// A table whose rows sum to 1, for a picture: signs are lost.
+fn shares(attribution: &Attribution) -> Vec<Vec<f32>> {
+    let row = |row: &Vec<f64>| {
+        let sum = row.iter().map(|value| value.abs()).sum::<f64>().max(f64::MIN_POSITIVE);
+        row.iter().map(|value| (value.abs() / sum) as f32).collect()
+    };
+    attribution.source.iter().map(row).collect()
+}
+
+fn method(name: &str) -> Result<Method, String> {
+    serde_json::from_value(name.into()).map_err(|error| error.to_string())
+}
+
+fn heatmap(seen: &Inspection, table: Vec<Vec<f32>>) -> Result<Heatmap> {
     let columns = labels(&seen.source_tokens, &seen.source_unknown);
     let rows = labels(&seen.target_tokens, &seen.target_unknown);
-    Heatmap::new(columns, rows, look.weights.clone())
-        .context("there is nothing to look at; is the sentence empty?")
+    Heatmap::new(columns, rows, table).context("there is nothing to look at; is the sentence empty?")
 }
 
 /// Puts the look that was asked for before all others.

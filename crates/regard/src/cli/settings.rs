@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use clap::Args;
 use regard_decode::{Combination, Ensemble, MAX_SOURCE_TOKENS, Translator};
-use regard_model::{ModelInfo, Predictor, Seq2Seq, checkpoint};
+use regard_model::{ModelConfig, ModelInfo, Predictor, Seq2Seq, checkpoint};
 use regard_tensor::{Precision, Threads};
 
 use super::failure::WrongCall;
@@ -54,6 +54,18 @@ impl Settings {
                 "--time-limit has ended the search of {count} {lines} with the best so far: {lines} {list}"
             ));
         }
+    }
+
+    /// A translator whose network may also be differentiated, with its description.
+    pub(super) fn explainer(
+        &self,
+        model: &Path,
+        text: &TextOptions,
+    ) -> Result<(ModelConfig, Arc<dyn Seq2Seq>, Translator)> {
+        let (info, network) = load(model)?;
+        let (config, network) = (info.config.clone(), Arc::<dyn Seq2Seq>::from(network));
+        let translator = with_text(info, network.clone(), self.threads()?, text, Precision::F32)?;
+        Ok((config, network, translator))
     }
 
     pub(super) fn translator(
