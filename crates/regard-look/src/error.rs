@@ -30,6 +30,12 @@ pub enum LookError {
         /// Why not.
         reason: &'static str,
     },
+    /// It is not wanted any more.
+    #[error("stopped")]
+    Stopped,
+    /// A metric says so.
+    #[error("{0}")]
+    Metric(String),
     /// Decoding says so.
     #[error(transparent)]
     Decode(#[from] DecodeError),

@@ -19,6 +19,7 @@
 //! ```
 
 mod attribution;
+mod audit;
 mod chart;
 mod distance;
 mod error;
@@ -35,6 +36,10 @@ mod softmax;
 pub use attribution::{
     Attribution, Completeness, Integrated, IntegratedOptions, Method, StateGradient, Subject, attribute,
     integrated_gradients, state_gradient,
+};
+pub use audit::{
+    AdversaryRecord, Audit, AuditOptions, Auditee, Distances, Flips, HeadRecord, Measure, NamedAttribution,
+    Rationale, Records, Settings, StepRecord, Watch, audit, kendall_tau_b,
 };
 pub use chart::{Chart, Series};
 pub use distance::{jensen_shannon, total_variation};

@@ -13,7 +13,7 @@ const ARROWS: [(&str, &[&str]); 8] = [
     ("regard-eval", &[]),
     ("regard-model", &["regard-tensor", "regard-text"]),
     ("regard-train", &["regard-tensor", "regard-text", "regard-model"]),
-    ("regard-look", &["regard-tensor", "regard-text", "regard-model", "regard-decode"]),
+    ("regard-look", &["regard-tensor", "regard-text", "regard-model", "regard-decode", "regard-eval"]),
     ("regard-decode", &["regard-tensor", "regard-text", "regard-model", "regard-eval"]),
     (
         "regard",

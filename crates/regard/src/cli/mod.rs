@@ -1,5 +1,6 @@
 //! The command line: one file a command.
 
+mod audit;
 mod average;
 mod bench;
 mod cache;
@@ -63,6 +64,8 @@ enum Command {
     Curve(curve::CurveArgs),
     /// Where a model looks while it translates one sentence
     Look(look::LookArgs),
+    /// Whether a model's attention is load-bearing
+    Audit(audit::AuditArgs),
     /// Take over a model of another program
     Import(import::ImportArgs),
     /// Write a model for another program
@@ -92,6 +95,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::EvaluateAlignment(args) => evaluate_alignment::run(&args),
         Command::Curve(args) => curve::run(&args),
         Command::Look(args) => look::run(&args),
+        Command::Audit(args) => audit::run(&args),
         Command::Import(args) => import::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Info(args) => info::run(&args),

@@ -1,6 +1,6 @@
 //! Long work with a known end: a bar on a terminal, a line for every tenth elsewhere.
 
-use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use indicatif::{ProgressDrawTarget, ProgressStyle};
 
@@ -13,7 +13,7 @@ pub(super) struct ProgressBar {
     /// Whether plain lines are written.
     lines: bool,
     /// Tenths that a line was written for.
-    tenths: Cell<usize>,
+    tenths: AtomicUsize,
 }
 
 impl ProgressBar {
@@ -27,7 +27,7 @@ impl ProgressBar {
         }
         bar.set_prefix(name);
         let lines = !quiet && bar.is_hidden();
-        Self { name, bar, lines, tenths: Cell::new(0) }
+        Self { name, bar, lines, tenths: AtomicUsize::new(0) }
     }
 
     /// So much of all is done.
@@ -35,7 +35,7 @@ impl ProgressBar {
         self.bar.set_length(all as u64);
         self.bar.set_position(done as u64);
         let tenths = done.saturating_mul(10) / all.max(1);
-        if self.lines && tenths > self.tenths.replace(tenths) {
+        if self.lines && tenths > self.tenths.fetch_max(tenths, Ordering::Relaxed) {
             tell(format_args!("{}: {done} of {all}", self.name));
         }
     }

@@ -1,0 +1,117 @@
+//! `regard audit`: is a model's attention load-bearing?
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+use regard_look::{Audit, AuditOptions, Auditee, LookError, Measure, Watch, audit};
+
+use super::failure::WrongCall;
+use super::input::paired_lines;
+use super::output::{print, print_json, write};
+use super::progress_bar::ProgressBar;
+use super::settings::Settings;
+use super::text_options::TextOptions;
+
+/// Is a model's attention load-bearing? Agreement of the attention with other measures of importance, what changes of it change,
+/// and BLEU without each head, on given sentence pairs.
+///
+/// Example: regard audit model --src test.en --tgt test.fr --html audit.html
+#[derive(Args)]
+pub(super) struct AuditArgs {
+    /// The model's directory
+    model: PathBuf,
+    /// Source lines
+    #[arg(long, value_name = "FILE")]
+    src: PathBuf,
+    /// Target lines: what the model is forced to write
+    #[arg(long, value_name = "FILE")]
+    tgt: PathBuf,
+    /// Most sentence pairs
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    sentences: usize,
+    /// The published settings: every step, 500 updates of each adversarial search, integrated and smooth gradients. Hours.
+    #[arg(long)]
+    full: bool,
+    /// Of all draws
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Write a page with the table, the verdict and pictures
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Write what every value was computed from
+    #[arg(long, value_name = "FILE")]
+    steps_json: Option<PathBuf>,
+    /// One JSON document
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    text: TextOptions,
+    #[command(flatten)]
+    settings: Settings,
+}
+
+pub(super) fn run(args: &AuditArgs) -> Result<()> {
+    if args.sentences == 0 {
+        return Err(WrongCall("--sentences 0: there is nothing to audit".to_owned()).into());
+    }
+    let (sources, targets) = paired_lines(&args.src, &args.tgt)?;
+    let lines: Vec<(String, String)> = sources.into_iter().zip(targets).collect();
+    let (config, model, translator) = args.settings.explainer(&args.model, &args.text)?;
+    let options = if args.full { AuditOptions::full(&config) } else { AuditOptions::quick(&config) };
+    let options = AuditOptions { sentences: args.sentences, seed: args.seed, ..options };
+    let name = args.model.display().to_string();
+    let auditee = Auditee { name: &name, model: model.as_ref(), config: &config, translator: &translator };
+    let threads = args.settings.threads()?;
+    let bar = ProgressBar::new("audit", args.settings.quiet);
+    let watch = Watch { progress: &|done, all| bar.set(done, all), stop: &|| false };
+    let found = audit(&auditee, &threads, &lines, &options, &watch).map_err(reported)?;
+    drop(bar);
+    if let Some(path) = &args.html {
+        write(path, found.report().html().as_bytes())?;
+    }
+    if let Some(path) = &args.steps_json {
+        write(path, &serde_json::to_vec(&found.records)?)?;
+    }
+    if args.json {
+        return print_json(&found);
+    }
+    print(&table(&found))
+}
+
+/// An error of an audit, as the program reports it.
+fn reported(error: LookError) -> anyhow::Error {
+    match error {
+        LookError::Nothing => {
+            anyhow::anyhow!("no line is left to audit: all are blank or have over 100 tokens")
+        }
+        LookError::Decode(error) => error.into(),
+        other => WrongCall(other.to_string()).into(),
+    }
+}
+
+fn table(found: &Audit) -> String {
+    let line = |measure: &Measure| {
+        let number = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.3}"));
+        let interval = match (measure.low, measure.high) {
+            (Some(low), Some(high)) => format!("[{low:.3}, {high:.3}]"),
+            _ => String::new(),
+        };
+        format!(
+            "{:24} {:22} {:>8} {interval:18} {:>8}\n",
+            measure.name,
+            measure.site,
+            number(measure.value),
+            number(measure.baseline)
+        )
+    };
+    let mut text = format!("{} sentences, {} steps\n\n", found.sentences, found.steps);
+    text.push_str(&format!(
+        "{:24} {:22} {:>8} {:18} {:>8}\n",
+        "measure", "of", "value", "95 % interval", "baseline"
+    ));
+    text.extend(found.tests.iter().map(line));
+    text.push('\n');
+    text.push_str(&found.verdict);
+    text
+}
