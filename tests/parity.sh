@@ -14,9 +14,9 @@ examples=$release/examples
 failed=()
 
 [ -x "$peers/bin/python" ] || python3 -m venv "$peers"
-"$peers/bin/python" -c 'import numpy, pyarrow, torch, google.protobuf, sacrebleu, sacremoses, sentencepiece, subword_nmt, tokenizers, transformers, ctranslate2' 2>/dev/null ||
+"$peers/bin/python" -c 'import numpy, pyarrow, torch, google.protobuf, sacrebleu, sacremoses, captum, sentencepiece, subword_nmt, tokenizers, transformers, ctranslate2' 2>/dev/null ||
     "$peers/bin/python" -m pip install -q numpy pyarrow torch protobuf sacrebleu==2.6.0 sacremoses==0.2.0 sentencepiece==0.2.3 \
-        subword-nmt==0.3.8 tokenizers==0.23.3 transformers==5.24.0 ctranslate2==4.8.5
+        subword-nmt==0.3.8 captum==0.9.0 tokenizers==0.23.3 transformers==5.24.0 ctranslate2==4.8.5
 
 # Runs a script of tests/goldens, or any other check, and goes on where it fails.
 check() {
@@ -61,6 +61,7 @@ with_data script make_sentencepiece --compare-samples "$examples/sentencepiece"
 
 check cargo build --release --locked -p regard
 script compare_hf_marian "$release/regard" import
+script compare_attributions "$release/regard"
 with_data script compare_hf_marian "$release/regard" fine-tune ../shared/data/tatoeba_eng_fra/fra.txt.gz
 # Trains for ten minutes on one core: a third of the recipe is enough for words that depend on the source.
 export_of_a_trained_model() {

@@ -9,6 +9,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use clap::Args;
 use regard_decode::Translator;
+use regard_eval::LengthBucket;
 use regard_look::{Colour, Heatmap, HeatmapOptions, heatmap_svg, heatmap_terminal};
 use regard_model::{Predictor, checkpoint};
 use regard_train::{LOG_FILE, Trainer};
@@ -18,8 +19,9 @@ use super::failure::WrongCall;
 use super::output::{print, print_json, write};
 use super::progress::Progress;
 use super::settings::Settings;
+use crate::demo::grammar::Sentence;
 use crate::demo::{ContentHits, Contestant, DemoData, Kind, Measured, Sizes, Trained};
-use crate::demo::{content_hits, grammar, heatmap, measure, report, source_line};
+use crate::demo::{content_hits, grammar, heatmap, measure, report, source_line, target_line};
 
 /// Train a fixed-vector model, an attention model and a Transformer of about equal size on a small English-French grammar,
 /// and see what happens to long sentences.
@@ -51,6 +53,17 @@ struct Document {
     files: Vec<PathBuf>,
 }
 
+/// What a model's directory holds of its curve.
+#[derive(Serialize)]
+struct Curve<'a> {
+    metric: &'a str,
+    tokenize: &'a str,
+    by_length: &'a [LengthBucket],
+}
+
+/// The file of it.
+const LENGTH_CURVE: &str = "length_curve.json";
+
 pub(super) fn run(args: &DemoArgs) -> Result<()> {
     let sizes = Sizes::new(args.quick);
     check_directories(&args.out)?;
@@ -75,7 +88,7 @@ pub(super) fn run(args: &DemoArgs) -> Result<()> {
     let sentence = source_line(&grammar::the_black_cat());
     let heatmap = heatmap(&translator, &sentence)?;
     let hits = content_hits(&translator, &data)?;
-    let files = leave(&args.out, &models, &heatmap, hits)?;
+    let files = leave(&args.out, &data, &models, &heatmap, hits)?;
     if args.json {
         return print_json(&Document { models, heatmap, content_words: hits, files });
     }
@@ -121,14 +134,32 @@ fn train(args: &DemoArgs, contestant: Contestant, data: &DemoData, sizes: Sizes)
     Ok(Trained { translator, parameters, seconds })
 }
 
-fn leave(out: &Path, models: &[Measured], heatmap: &Heatmap, hits: ContentHits) -> Result<Vec<PathBuf>> {
+/// The report, the picture, the sentences of the test, and each model's curve beside it.
+fn leave(
+    out: &Path,
+    data: &DemoData,
+    models: &[Measured],
+    heatmap: &Heatmap,
+    hits: ContentHits,
+) -> Result<Vec<PathBuf>> {
     let page = out.join("report.html");
     write(&page, report(models, heatmap, hits).html().as_bytes())?;
     let picture = out.join("heatmap.svg");
     let options = HeatmapOptions { title: None, gold: grammar::the_black_cat().links };
     write(&picture, heatmap_svg(heatmap, &options).as_bytes())?;
+    let lines = |line: fn(&Sentence) -> String| {
+        data.test.iter().map(|sentence| line(sentence) + "\n").collect::<String>()
+    };
+    let (source, target) = (out.join("test.en"), out.join("test.fr"));
+    write(&source, lines(source_line).as_bytes())?;
+    write(&target, lines(target_line).as_bytes())?;
+    for model in models {
+        let curve =
+            serde_json::to_vec(&Curve { metric: "BLEU", tokenize: "none", by_length: &model.by_length })?;
+        write(&out.join(&model.name).join(LENGTH_CURVE), &curve)?;
+    }
     let models = models.iter().map(|model| out.join(&model.name));
-    Ok([page, picture].into_iter().chain(models).collect())
+    Ok([page, picture, source, target].into_iter().chain(models).collect())
 }
 
 fn show(models: &[Measured], heatmap: &Heatmap, hits: ContentHits, out: &Path) -> Result<()> {

@@ -43,6 +43,12 @@ pub fn source_line(sentence: &Sentence) -> String {
     sentence.source.join(" ")
 }
 
+/// The target words of a sentence as a line.
+#[must_use]
+pub fn target_line(sentence: &Sentence) -> String {
+    sentence.target.join(" ")
+}
+
 /// Translates the test sentences and compares.
 ///
 /// # Errors
@@ -50,7 +56,7 @@ pub fn source_line(sentence: &Sentence) -> String {
 pub fn measure(contestant: Contestant, trained: &Trained, data: &DemoData) -> Result<Measured> {
     let Trained { translator, parameters, seconds } = trained;
     let sources: Vec<String> = data.test.iter().map(source_line).collect();
-    let references = vec![data.test.iter().map(|sentence| sentence.target.join(" ")).collect::<Vec<_>>()];
+    let references = vec![data.test.iter().map(target_line).collect::<Vec<_>>()];
     let lines: Vec<&str> = sources.iter().map(String::as_str).collect();
     let options = TranslateOptions { batch_size: 64, ..TranslateOptions::default() };
     let hypotheses: Vec<String> = translator

@@ -18,5 +18,5 @@ mod report;
 pub use alignment::{ContentHits, content_hits};
 pub use contestants::{Contestant, Kind};
 pub use data::{BUCKETS, DemoData, Sizes};
-pub use measure::{Measured, Trained, heatmap, measure, source_line};
+pub use measure::{Measured, Trained, heatmap, measure, source_line, target_line};
 pub use report::report;
