@@ -56,7 +56,7 @@ fn the_look_of_a_trained_model_is_load_bearing() {
     // Without its only head, the model is lost.
     let bleu = test(&document, "bleu-without-head");
     assert_eq!(bleu["site"], "head 0.0");
-    assert!(bleu["value"].as_f64().unwrap() < -20.0, "{bleu}");
+    assert!(bleu["value"].as_f64().unwrap() < -0.5 * bleu["baseline"].as_f64().unwrap(), "{bleu}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What a head is worth: BLEU without it.
 
-use regard_decode::{Controls, SearchOptions, TranslateOptions, Translator};
+use regard_decode::{Controls, SearchOptions, TranslateOptions, Translation, Translator};
 use regard_eval::BleuOptions;
 use regard_model::{AttentionSite, SiteKind};
 use serde::Serialize;
@@ -63,7 +63,7 @@ fn bleu(
     let hook = interventions.map(|interventions| interventions as &dyn regard_model::AttentionHook);
     let controls = Controls { hook, stop: Some(watch.stop), observer: None };
     let translations = translator.translate_with(sources, &[], &options, controls)?;
-    let texts: Vec<&str> = translations.iter().map(|translation| translation.text()).collect();
+    let texts: Vec<&str> = translations.iter().map(Translation::text).collect();
     let score = BleuOptions::default().corpus(&texts, &[references]);
     score.map(|score| score.score).map_err(|error| LookError::Metric(error.to_string()))
 }

@@ -29,6 +29,9 @@ pub struct Measure {
     pub definition: String,
 }
 
+/// Whether a step belongs to a group.
+type Belongs = fn(&StepRecord) -> bool;
+
 /// A value of a step, where it has one.
 type Of<'a> = &'a dyn Fn(&StepRecord) -> Option<f64>;
 
@@ -98,7 +101,7 @@ impl Table<'_> {
                 "Kendall's tau-b between the attention and {}, end symbol left out; the baseline is the attention shuffled",
                 describe(method)
             );
-            let groups: [(&str, fn(&StepRecord) -> bool); 3] = [
+            let groups: [(&str, Belongs); 3] = [
                 ("all words", |_| true),
                 ("content words", |step| step.content),
                 ("function words", |step| !step.content),
@@ -160,9 +163,8 @@ impl Table<'_> {
             source,
             None,
         );
-        let flip = |flips: bool| Some(f64::from(u8::from(flips)));
         let share = "the share of steps whose likeliest token changes";
-        let gone: Of = &|step| flip(step.flips.without_source);
+        let gone: Of = &|step| Some(step.flips.without_source);
         self.add(
             "flips-permutation",
             "all layers and heads",
@@ -174,22 +176,22 @@ impl Table<'_> {
             "flips-uniform",
             "all layers and heads",
             &format!("{share} under the same weight everywhere; the baseline is the whole source masked"),
-            &|step| flip(step.flips.uniform),
+            &|step| Some(step.flips.uniform),
             Some(gone),
         );
         self.add(
             "flips-strongest-removed",
             "content words",
             &format!("{share} when the strongest column is masked; the baseline is a random column"),
-            &|step| flip(step.flips.without_strongest).filter(|_| step.content),
-            Some(&|step| flip(step.flips.without_random).filter(|_| step.content)),
+            &|step| Some(step.flips.without_strongest).filter(|_| step.content),
+            Some(&|step| Some(step.flips.without_random).filter(|_| step.content)),
         );
         self.add(
             "flips-strongest-removed",
             "function words",
             &format!("{share} when the strongest column is masked; the baseline is a random column"),
-            &|step| flip(step.flips.without_strongest).filter(|_| !step.content),
-            Some(&|step| flip(step.flips.without_random).filter(|_| !step.content)),
+            &|step| Some(step.flips.without_strongest).filter(|_| !step.content),
+            Some(&|step| Some(step.flips.without_random).filter(|_| !step.content)),
         );
     }
 

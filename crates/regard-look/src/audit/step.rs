@@ -62,24 +62,24 @@ pub struct Distances {
     pub without_source: f64,
 }
 
-/// Changes of the likeliest token.
+/// Changes of the likeliest token: 1 where it changes, 0 where it does not.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Flips {
     /// The share of shuffles that change it.
     pub permuted: f64,
     /// Whether the same weight everywhere does.
-    pub uniform: bool,
+    pub uniform: f64,
     /// Whether all weight on the strongest does.
-    pub hard: bool,
+    pub hard: f64,
     /// Whether the strongest column's absence does.
-    pub without_strongest: bool,
+    pub without_strongest: f64,
     /// Whether a random column's absence does.
-    pub without_random: bool,
+    pub without_random: f64,
     /// Whether the absence of all columns does.
-    pub without_source: bool,
+    pub without_source: f64,
 }
 
-/// ERASER's two questions (DeYoung et al. 2020): columns are taken away by masking them.
+/// The two questions of the ERASER benchmark (`DeYoung` et al. 2020): columns are taken away by masking them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rationale {
     /// The share of columns that are the rationale, in percent.

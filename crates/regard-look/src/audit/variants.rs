@@ -132,6 +132,7 @@ pub(super) fn shuffle<T>(row: &mut [T], key: u64) {
 mod tests {
     use super::*;
 
+    #[allow(clippy::float_cmp, reason = "halves and quarters are exact")]
     #[test]
     fn masks_leave_the_whole_weight() {
         let after = |variant: Variant| {

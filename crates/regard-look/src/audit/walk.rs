@@ -201,9 +201,9 @@ impl Questions {
     }
 
     fn flips(&self, answers: &Answers) -> Flips {
-        let flipped = self.shuffled().filter(|&row| answers.flips(row)).count();
+        let flipped: f64 = self.shuffled().map(|row| answers.flips(row)).sum();
         Flips {
-            permuted: flipped as f64 / self.shuffles.max(1) as f64,
+            permuted: flipped / self.shuffles.max(1) as f64,
             uniform: answers.flips(UNIFORM),
             hard: answers.flips(HARD),
             without_strongest: answers.flips(WITHOUT_STRONGEST),
@@ -242,8 +242,9 @@ impl Answers<'_> {
         total_variation(&self.distributions[0], &self.distributions[row])
     }
 
-    fn flips(&self, row: usize) -> bool {
-        strongest(&self.distributions[0]) != strongest(&self.distributions[row])
+    /// 1 where the likeliest token is another.
+    fn flips(&self, row: usize) -> f64 {
+        f64::from(u8::from(strongest(&self.distributions[0]) != strongest(&self.distributions[row])))
     }
 
     fn probability(&self, row: usize) -> f64 {

@@ -34,7 +34,7 @@ impl Interventions {
     /// included. Other sentences are read by the model now.
     ///
     /// # Errors
-    /// [`LookError::Impossible`] where the model has no such place or the sentence no such position, and what decoding says.
+    /// [`LookError::Impossible`](crate::LookError::Impossible) where the model has no such place or the sentence no such position, and what decoding says.
     pub fn new(
         list: &[Intervention],
         translator: &Translator,
