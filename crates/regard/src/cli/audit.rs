@@ -1,5 +1,6 @@
 //! `regard audit`: is a model's attention load-bearing?
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -106,10 +107,11 @@ fn table(found: &Audit) -> String {
         )
     };
     let mut text = format!("{} sentences, {} steps\n\n", found.sentences, found.steps);
-    text.push_str(&format!(
-        "{:24} {:22} {:>8} {:18} {:>8}\n",
+    let _ = writeln!(
+        text,
+        "{:24} {:22} {:>8} {:18} {:>8}",
         "measure", "of", "value", "95 % interval", "baseline"
-    ));
+    );
     text.extend(found.tests.iter().map(line));
     text.push('\n');
     text.push_str(&found.verdict);
