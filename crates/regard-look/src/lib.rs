@@ -18,6 +18,7 @@
 //! # Ok::<(), regard_look::HeatmapError>(())
 //! ```
 
+mod alignment;
 mod attribution;
 mod audit;
 mod chart;
@@ -33,6 +34,7 @@ mod report;
 mod sentence;
 mod softmax;
 
+pub use alignment::{Reading, word_links};
 pub use attribution::{
     Attribution, Completeness, Integrated, IntegratedOptions, Method, StateGradient, Subject, attribute,
     integrated_gradients, state_gradient,

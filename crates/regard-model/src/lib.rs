@@ -10,6 +10,7 @@ mod affine;
 mod attention;
 pub mod checkpoint;
 mod config;
+mod distributions;
 mod error;
 pub mod exchange;
 mod history;
@@ -28,11 +29,12 @@ pub use attention::{
 };
 pub use checkpoint::ModelInfo;
 pub use config::{
-    Activation, AttentionConfig, Bidirectional, CellKind, ContextKind, ContextLayers, DecoderConfig,
-    EncoderConfig, InitialState, LayerNorm, ModelConfig, Norm, NormPosition, Positions, Preset, Query,
-    QueryLayer, ReaderConfig, Readout, ReadoutState, RecurrentConfig, Score, StackConfig, TiedEmbeddings,
-    TransformerConfig, Window,
+    Activation, AttentionConfig, Bidirectional, CellKind, ContextKind, ContextLayers, CrossAttention,
+    DecoderConfig, EncoderConfig, InitialState, LayerNorm, ModelConfig, Norm, NormPosition, Positions,
+    Preset, Query, QueryLayer, ReaderConfig, Readout, ReadoutState, RecurrentConfig, Score, StackConfig,
+    TiedEmbeddings, TransformerConfig, Window,
 };
+pub use distributions::Distributions;
 pub use error::{ModelError, Result};
 pub use history::History;
 pub use parameters::{ParameterId, Parameters};

@@ -8,7 +8,7 @@ use regard_tensor::{Tape, Tensor, Var, random};
 use crate::attention::{AttentionHook, Place, ValueCall};
 use crate::error::Result;
 use crate::parameters::ParameterId;
-use crate::seq2seq::{Row, Run};
+use crate::seq2seq::{Row, Run, Training};
 
 /// What every layer is given.
 pub(crate) struct Pass<'a> {
@@ -39,6 +39,12 @@ impl<'a> Pass<'a> {
     /// A pass of a trained model, as a run asks for it.
     pub(crate) fn of_run(run: &Run<'a>, weights: &'a [Var]) -> Self {
         Self { attention: run.attention, ..Self::new(run.tape, weights, None).with_hook(run.hook) }
+    }
+
+    /// A pass of a model in training.
+    pub(crate) fn of_training(training: &Training<'a>) -> Self {
+        Self::new(training.tape, training.weights, training.noise.map(|noise| noise.key))
+            .with_hook(training.hook)
     }
 
     /// `x` as the hook wants it at a place.

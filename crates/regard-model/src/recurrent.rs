@@ -6,6 +6,7 @@ use regard_text::{Batch, Padded, special_tokens};
 
 use crate::attention::{AttentionSite, Place};
 use crate::config::RecurrentConfig;
+use crate::distributions::Distributions;
 use crate::error::{ModelError, Result};
 use crate::parameters::{Builder, ParameterId, Parameters};
 use crate::pass::Pass;
@@ -191,6 +192,17 @@ impl RecurrentModel {
         Ok((0..logits.shape().rows()).map(|row| best(logits.value().row(row))).collect())
     }
 
+    /// The readout vectors of all places of a batch, time after time: `[time, rows, width]`.
+    fn vectors(&self, pass: &Pass, training: &Training, batch: &Batch) -> Result<Var> {
+        let (encoded, _) = self.read(pass, &batch.source)?;
+        let memory = self.parts.decoder.memory(pass, &encoded, &batch.source.lengths)?;
+        let vectors = match training.noise.filter(|noise| noise.sampling > 0.0) {
+            Some(noise) => self.sampled(pass, &memory, &batch.target, noise)?,
+            None => self.teacher_forced(pass, &memory, &batch.target)?,
+        };
+        pass.dropout(&vectors, self.dropout)
+    }
+
     fn logits(&self, pass: &Pass, vectors: &Var) -> Result<Var> {
         let (weight, bias) = (pass.weight(self.parts.output.0), pass.weight(self.parts.output.1));
         Ok(ops::linear(pass.tape, vectors, weight, Some(bias))?)
@@ -259,15 +271,8 @@ impl Predictor for RecurrentModel {
 
 impl Seq2Seq for RecurrentModel {
     fn loss(&self, training: &Training, batch: &Batch) -> Result<LossOutput> {
-        let pass = Pass::new(training.tape, training.weights, training.noise.map(|noise| noise.key))
-            .with_hook(training.hook);
-        let (encoded, _) = self.read(&pass, &batch.source)?;
-        let memory = self.parts.decoder.memory(&pass, &encoded, &batch.source.lengths)?;
-        let vectors = match training.noise.filter(|noise| noise.sampling > 0.0) {
-            Some(noise) => self.sampled(&pass, &memory, &batch.target, noise)?,
-            None => self.teacher_forced(&pass, &memory, &batch.target)?,
-        };
-        let vectors = pass.dropout(&vectors, self.dropout)?;
+        let pass = Pass::of_training(training);
+        let vectors = self.vectors(&pass, training, batch)?;
         let target = &batch.target;
         let places = || (0..target.width).flat_map(|time| (0..target.rows()).map(move |row| (time, row)));
         let ids: Vec<u32> = places().map(|(time, row)| padded_token(target, row, time)).collect();
@@ -287,6 +292,14 @@ impl Seq2Seq for RecurrentModel {
             tokens: output.tokens,
             correct: output.correct,
         })
+    }
+
+    fn distributions(&self, training: &Training, batch: &Batch) -> Result<Distributions> {
+        let pass = Pass::of_training(training);
+        let logits = self.logits(&pass, &self.vectors(&pass, training, batch)?)?;
+        let target = &batch.target;
+        let rows = (0..target.width).flat_map(|time| one_row_a_sentence(target.rows(), time)).collect();
+        Ok(Distributions { log_probs: ops::log_softmax(training.tape, &logits)?, rows })
     }
 
     fn parameters(&self) -> &Parameters {

@@ -4,6 +4,7 @@ use regard_tensor::{LogProbs, Tape, Tensor, Var};
 use regard_text::{Batch, Padded};
 
 use crate::attention::{AttentionHook, AttentionSite};
+use crate::distributions::Distributions;
 use crate::error::Result;
 use crate::history::History;
 use crate::parameters::Parameters;
@@ -55,6 +56,13 @@ pub trait Seq2Seq: Predictor {
     /// # Errors
     /// Where an id is outside of a vocabulary.
     fn loss(&self, training: &Training, batch: &Batch) -> Result<LossOutput>;
+
+    /// The distributions that the loss of a batch is made of, whole, for losses of other kinds. `label_smoothing` and `factor`
+    /// have no say here.
+    ///
+    /// # Errors
+    /// As [`loss`](Self::loss).
+    fn distributions(&self, training: &Training, batch: &Batch) -> Result<Distributions>;
 
     /// The weights.
     fn parameters(&self) -> &Parameters;

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use regard_tensor::gradient_check::gradient_error;
-use regard_tensor::ops::{self, DropoutMask, Span, Targets, Trails};
+use regard_tensor::ops::{self, DropoutMask, Link, Span, Targets, Trails};
 use regard_tensor::{Result, Tape, Tensor, Var};
 
 const TOLERANCE: f64 = 1e-6;
@@ -200,5 +200,24 @@ fn a_local_attention_step() {
         let window = ops::gaussian_window(tape, &centres, &spans, 5, 1.0)?;
         let weights = ops::mul(tape, &weights, &window)?;
         ops::weighted_sum(tape, &weights, &x[1], &sentences, &lengths)
+    });
+}
+
+#[test]
+fn losses_on_weights_and_distributions() {
+    let link = |row, position, share| Link { row, position, share };
+    let links = [link(0, 2, 1.0), link(2, 4, 0.5), link(2, 0, 0.5), link(2, 0, 0.25)];
+    // Weights are above 0 where a logarithm is taken.
+    let weights = |tape: &Tape<f64>, x: &Var<f64>| ops::sigmoid(tape, x);
+    check(&[&[3, 5]], |tape, x| ops::link_cross_entropy(tape, &weights(tape, &x[0])?, &links, 0.7));
+    let others = inputs(&[&[7, 5], &[7, 5]]).remove(1);
+    let counts = [true, false, true, true, false, true, true];
+    check(&[&[7, 5]], |tape, x| {
+        let y = ops::log_softmax(tape, &Var::constant(others.clone()))?;
+        ops::total_variation(tape, &ops::log_softmax(tape, &x[0])?, y.value(), &counts, 0.7)
+    });
+    check(&[&[7, 5]], |tape, x| {
+        let y = ops::sigmoid(tape, &Var::constant(others.clone()))?;
+        ops::kullback_leibler(tape, &weights(tape, &x[0])?, y.value(), &counts, -0.7)
     });
 }

@@ -52,7 +52,8 @@ mod vocabulary;
 pub use batch::{Batch, Padded, Pair};
 pub use corpus::{
     CacheWriter, CachedCorpus, Corpus, CorpusEncoder, CorpusFilters, CorpusFormat, CorpusReport,
-    CorpusSource, EvenSample, Lines, PairLines, PairSource, ParallelText, Part, TextPair, is_blank,
+    CorpusSource, EvenSample, Lines, LinkLines, PairLines, PairSource, ParallelText, Part, TextPair,
+    is_blank, token_links,
 };
 pub use error::TextError;
 pub use moses::{Moses, MosesLanguage};

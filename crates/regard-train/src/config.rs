@@ -1,10 +1,14 @@
 //! How a model is trained: the `[training]` table of a recipe.
 
+use std::path::PathBuf;
+
+use regard_model::CrossAttention;
 use regard_tensor::Precision;
 use regard_tensor::optim::Rule;
 use regard_text::BatchSize;
 use serde::{Deserialize, Serialize};
 
+use crate::guided_alignment::GuidedAlignmentConfig;
 use crate::sampling::SamplingConfig;
 use crate::schedule::ScheduleConfig;
 
@@ -42,6 +46,14 @@ pub struct TrainingConfig {
     /// The weights that stay as they are: those with one of these names, or in a part with one of them, such as `encoder`
     /// or `decoder.0`.
     pub freeze: Vec<String>,
+    /// How the model's looks at the source are weighed; as `[model]` or the first model has it where it is not given.
+    pub attention: Option<CrossAttention>,
+    /// A model to learn to say the same as while looking elsewhere (Wiegreffe & Pinter 2019).
+    pub adversary_of: Option<PathBuf>,
+    /// λ: what the divergence from that model's attention counts beside the distance from its words.
+    pub adversary_lambda: f64,
+    /// Links that attention learns to follow.
+    pub guided_alignment: Option<GuidedAlignmentConfig>,
     /// What changes the weights.
     pub optimizer: OptimizerConfig,
     /// How the learning rate goes.
@@ -104,6 +116,10 @@ impl Default for TrainingConfig {
             ema: 0.0,
             precision: TrainingPrecision::default(),
             freeze: Vec::new(),
+            attention: None,
+            adversary_of: None,
+            adversary_lambda: 1e-3,
+            guided_alignment: None,
             optimizer: OptimizerConfig::default(),
             schedule: ScheduleConfig::default(),
             sampling: SamplingConfig::default(),
@@ -133,9 +149,35 @@ impl TrainingConfig {
         Problem::unless((0.0..1.0).contains(&self.ema), "ema", || {
             format!("{} must be above 0 and below 1, or 0 for no average", self.ema)
         })?;
+        self.check_objective()?;
         self.optimizer.check()?;
         self.schedule.check(self.updates)?;
         self.sampling.check()
+    }
+
+    fn check_objective(&self) -> Result<(), Problem> {
+        let uniform = self.attention == Some(CrossAttention::Uniform);
+        if let Some(guide) = &self.guided_alignment {
+            guide.check()?;
+            Problem::unless(!uniform, "guided_alignment", || {
+                "uniform attention cannot follow links: leave training.attention out".to_owned()
+            })?;
+        }
+        let lambda = self.adversary_lambda;
+        Problem::unless(lambda > 0.0 && lambda.is_finite(), "adversary_lambda", || {
+            format!("{lambda} must be a finite number above 0")
+        })?;
+        let adversary = self.adversary_of.is_some();
+        Problem::unless(!(adversary && self.guided_alignment.is_some()), "adversary_of", || {
+            "an adversary looks elsewhere and follows no links: leave training.guided_alignment out"
+                .to_owned()
+        })?;
+        Problem::unless(!(adversary && uniform), "adversary_of", || {
+            "uniform attention cannot learn to look elsewhere: leave training.attention out".to_owned()
+        })?;
+        Problem::unless(!adversary || self.sampling == SamplingConfig::None, "adversary_of", || {
+            "an adversary reads the words of the text: leave training.sampling out".to_owned()
+        })
     }
 
     fn check_counts(&self) -> Result<(), Problem> {

@@ -71,6 +71,14 @@ pub enum TrainError {
     /// There is nothing to train on.
     #[error("no pairs to train on: the training data is empty, or every pair was skipped")]
     NoPairs,
+    /// The links of guided alignment are not those of the training pairs.
+    #[error("{pairs} pairs to train on, and links of {links}: each pair has its own")]
+    Unguided {
+        /// Pairs to train on.
+        pairs: usize,
+        /// Pairs that links are there for.
+        links: usize,
+    },
     /// There is nothing to validate on.
     #[error("no pairs to validate on: the validation data is empty, or every pair was skipped")]
     NoValidationPairs,

@@ -8,6 +8,7 @@ use crate::config::TrainingConfig;
 use crate::error::Result;
 use crate::frozen::Frozen;
 use crate::noise::noise_key;
+use crate::objective::Objective;
 
 /// What one update is computed from.
 pub struct GradientInput<'a> {
@@ -23,6 +24,8 @@ pub struct GradientInput<'a> {
     pub threads: &'a Threads,
     /// The weights that get no gradient.
     pub frozen: &'a Frozen,
+    /// What is made small.
+    pub objective: &'a Objective,
 }
 
 /// What one update is made from.
@@ -69,7 +72,7 @@ impl GradientInput<'_> {
                 factor: 1.0 / tokens as f64,
                 hook: None,
             };
-            let output = self.model.loss(&training, batch)?;
+            let output = self.objective.loss(self.model, &training, batch)?;
             sum.losses.push(f64::from(output.loss.value().item()));
             sum.negative_log_likelihood += output.negative_log_likelihood;
             let mut gradients = tape.backward(&output.loss)?;

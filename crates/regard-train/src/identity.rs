@@ -23,6 +23,9 @@ pub struct Identity {
     /// How the text is cut anew in each epoch, if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resampling: Option<String>,
+    /// What is made small, where it is not −log p of the right words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub objective: Option<String>,
     /// When a batch is full.
     pub batch: String,
     /// Batches in an update.
@@ -67,6 +70,7 @@ impl Identity {
             pairs_crc32c,
             corpora,
             resampling: None,
+            objective: None,
             batch,
             accumulate,
             optimizer,
@@ -95,8 +99,9 @@ impl Identity {
             now.pairs_crc32c.to_string(),
         )?;
         differ("corpora (pairs, weight)", format!("{:?}", self.corpora), format!("{:?}", now.corpora))?;
-        let resampling = |of: &Self| of.resampling.clone().unwrap_or_else(|| "none".to_owned());
-        differ("resampling", resampling(self), resampling(now))?;
+        let or = |of: &Option<String>, otherwise: &str| of.clone().unwrap_or_else(|| otherwise.to_owned());
+        differ("resampling", or(&self.resampling, "none"), or(&now.resampling, "none"))?;
+        differ("objective", or(&self.objective, "likelihood"), or(&now.objective, "likelihood"))?;
         differ("batch size", self.batch.clone(), now.batch.clone())?;
         differ("accumulate", self.accumulate.to_string(), now.accumulate.to_string())?;
         differ("optimizer", format!("{:?}", self.optimizer), format!("{:?}", now.optimizer))?;

@@ -19,17 +19,21 @@
 //! | `checkpoints/step-N/` | a model with `training_state.json` and `training_state.safetensors` |
 //! | `training_log.jsonl` | a [`Record`] a line |
 
+mod adversary;
 mod average;
 mod config;
 mod early_stopping;
 mod error;
 mod frozen;
 mod gradients;
+mod guided_alignment;
 mod identity;
 mod log;
 mod noise;
+mod objective;
 mod observer;
 mod recipe;
+mod recorder;
 mod resampler;
 mod run;
 mod run_directory;
@@ -40,15 +44,18 @@ mod trainer;
 mod training_state;
 mod validation;
 
+pub use adversary::Adversary;
 pub use average::{Ema, average};
 pub use config::{OptimizerConfig, TrainingConfig, TrainingPrecision};
 pub use early_stopping::BestScore;
 pub use error::{Result, TrainError};
 pub use frozen::Frozen;
 pub use gradients::{GradientInput, UpdateGradients};
+pub use guided_alignment::{GuidedAlignment, GuidedAlignmentConfig};
 pub use identity::Identity;
 pub use log::{LOG_FILE, Record, TrainingLog, ValidRecord};
 pub use noise::noise_key;
+pub use objective::Objective;
 pub use observer::{Event, Observer, Silent, Update};
 pub use recipe::{
     CorpusRecipe, DataRecipe, FiltersRecipe, Metric, ModelRecipe, MosesUse, RECIPE_FILE, Recipe,

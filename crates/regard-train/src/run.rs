@@ -59,7 +59,7 @@ impl Trainer {
     /// does nothing. Without a validator the newest model counts as the best.
     ///
     /// # Errors
-    /// Where there are no pairs or one cannot be read, the directory already holds a run that this one does not continue, what decides the
+    /// Where there are no pairs or one cannot be read, the objective is of other pairs, the directory already holds a run that this one does not continue, what decides the
     /// course of a resumed run has changed, a number is not finite, or a file cannot be written. The last checkpoint is
     /// then still good.
     pub fn run<'a>(
@@ -73,7 +73,9 @@ impl Trainer {
             return Err(TrainError::NoPairs);
         }
         let resampling = self.resampler.as_ref().map(Resampler::describe);
-        let identity = Identity { resampling, ..Identity::new(self.seed, &self.config, pairs)? };
+        self.objective.check(pairs.len())?;
+        let objective = self.objective.describe()?;
+        let identity = Identity { resampling, objective, ..Identity::new(self.seed, &self.config, pairs)? };
         if let Some(began) = &self.began {
             began.check(&identity)?;
         }

@@ -11,6 +11,7 @@ use crate::error::{Result, TrainError};
 use crate::frozen::Frozen;
 use crate::gradients::{GradientInput, UpdateGradients};
 use crate::identity::Identity;
+use crate::objective::Objective;
 use crate::observer::Update;
 use crate::resampler::Resampler;
 use crate::run_directory::{Checkpoint, RunDirectory};
@@ -33,6 +34,7 @@ pub struct Trainer {
     pub(crate) ema: Option<Ema>,
     pub(crate) progress: Progress,
     pub(crate) resampler: Option<Resampler>,
+    pub(crate) objective: Objective,
     pub(crate) directory: Option<RunDirectory>,
     /// What the run began as, where it was resumed.
     pub(crate) began: Option<Identity>,
@@ -67,6 +69,7 @@ impl Trainer {
             ema,
             progress: Progress::default(),
             resampler: None,
+            objective: Objective::default(),
             directory: None,
             began: None,
         })
@@ -103,6 +106,12 @@ impl Trainer {
     #[must_use]
     pub fn with_resampler(self, resampler: Option<Resampler>) -> Self {
         Self { resampler, ..self }
+    }
+
+    /// The same, which makes something else small than −log p of the right words.
+    #[must_use]
+    pub fn with_objective(self, objective: Objective) -> Self {
+        Self { objective, ..self }
     }
 
     /// The same, which keeps the best model, checkpoints and the log in a directory.
@@ -147,8 +156,8 @@ impl Trainer {
     /// they were.
     pub fn update(&mut self, batches: &[Batch]) -> Result<Update> {
         let step = self.progress.step + 1;
-        let Self { model, config, seed, threads, frozen, .. } = self;
-        let input = GradientInput { model: &**model, config, seed: *seed, step, threads, frozen };
+        let Self { model, config, seed, threads, frozen, objective, .. } = self;
+        let input = GradientInput { model: &**model, config, seed: *seed, step, threads, frozen, objective };
         let UpdateGradients { losses, negative_log_likelihood, tokens, mut gradients } =
             input.compute(batches)?;
         for (part, &loss) in losses.iter().enumerate() {

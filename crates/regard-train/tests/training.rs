@@ -7,14 +7,15 @@ use std::sync::atomic::AtomicBool;
 
 use common::{SEED, bits, info, model, pairs, small_config, training_config};
 use regard_model::{
-    LossOutput, Memory, ModelError, Parameters, Predictor, Row, Run, Seq2Seq, State, StepOutput, Training,
+    Distributions, LossOutput, Memory, ModelError, Parameters, Predictor, Row, Run, Seq2Seq, State,
+    StepOutput, Training,
 };
 use regard_tensor::ops::{Targets, linear_cross_entropy};
 use regard_tensor::{Tensor, Threads, Var};
 use regard_text::{Batch, BatchSize, Padded, Pair};
 use regard_train::{
-    Event, Frozen, GradientInput, LossValidator, Observer, Outcome, Record, SamplingConfig, Silent,
-    TrainError, Trainer, TrainingConfig, Validation, Validator, average,
+    Event, Frozen, GradientInput, LossValidator, Objective, Observer, Outcome, Record, SamplingConfig,
+    Silent, TrainError, Trainer, TrainingConfig, Validation, Validator, average,
 };
 
 #[test]
@@ -32,6 +33,7 @@ fn accumulated_batches_are_the_big_batch() {
             step: 1,
             threads: &threads,
             frozen: &Frozen::default(),
+            objective: &Objective::Likelihood,
         };
         input.compute(&batches).unwrap()
     };
@@ -103,6 +105,9 @@ impl Seq2Seq for Fixed {
         let (negative_log_likelihood, tokens, correct) =
             (out.negative_log_likelihood, out.tokens, out.correct);
         Ok(LossOutput { loss: out.loss, negative_log_likelihood, tokens, correct })
+    }
+    fn distributions(&self, _: &Training, _: &Batch) -> Result<Distributions, ModelError> {
+        unimplemented!("only the loss is used")
     }
     fn parameters(&self) -> &Parameters {
         &self.0

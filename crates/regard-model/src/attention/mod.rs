@@ -16,7 +16,7 @@ pub(crate) use sought::{Sought, WholeReach};
 use regard_tensor::Var;
 use regard_tensor::ops;
 
-use crate::config::{RecurrentConfig, Score, Window};
+use crate::config::{CrossAttention, RecurrentConfig, Score, Window};
 use crate::error::Result;
 use crate::parameters::Builder;
 use crate::pass::Pass;
@@ -26,6 +26,8 @@ use crate::seq2seq::Row;
 pub(crate) struct Attention {
     scoring: Scoring,
     window: window::Window,
+    /// Whether the query has no say: all scores are zero.
+    uniform: bool,
 }
 
 enum Scoring {
@@ -67,7 +69,7 @@ impl Attention {
             Window::LocalM => window::Window::Monotonic { radius },
             Window::LocalP => window::Window::predictive(builder, query, attention.width, radius),
         };
-        Self { scoring, window }
+        Self { scoring, window, uniform: config.cross_attention == CrossAttention::Uniform }
     }
 
     /// The source states as the scoring function wants them, computed once a sentence.
@@ -88,6 +90,7 @@ impl Attention {
     ) -> Result<AttentionOutput> {
         let sentences: Vec<usize> = rows.iter().map(|row| row.sentence).collect();
         let mut scores = match &self.scoring {
+            _ if self.uniform => Pass::zeros(rows.len(), source.states.shape().inner().first()),
             Scoring::Additive(additive) => additive.scores(pass, query, source, &sentences)?,
             Scoring::Dot(dot) => dot.scores(pass, query, source, &sentences)?,
         };

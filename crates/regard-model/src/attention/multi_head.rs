@@ -5,7 +5,7 @@ use regard_tensor::ops;
 
 use super::{AttentionHook, AttentionSite, HookCall, Place, SiteKind, Sought};
 use crate::affine::Affine;
-use crate::config::{Positions, TransformerConfig};
+use crate::config::{CrossAttention, Positions, TransformerConfig};
 use crate::error::Result;
 use crate::parameters::Builder;
 use crate::pass::Pass;
@@ -22,6 +22,8 @@ pub(crate) struct MultiHead {
     heads: usize,
     factor: f32,
     rotary: bool,
+    /// Whether the query has no say: all queries are zero, and so are the scores.
+    uniform: bool,
     dropout: f64,
 }
 
@@ -55,6 +57,7 @@ impl MultiHead {
             heads: stack.heads,
             factor: 1.0 / ((config.d_model / stack.heads) as f32).sqrt(),
             rotary: config.positions == Positions::Rotary && kind != SiteKind::Cross,
+            uniform: config.cross_attention == CrossAttention::Uniform && kind == SiteKind::Cross,
             dropout: config.attention_dropout,
         }
     }
@@ -74,6 +77,9 @@ impl MultiHead {
 
     /// The queries of rows `[rows, width]`, which have the `positions` in turn.
     pub(crate) fn queries(&self, pass: &Pass, x: &Var, positions: &[usize]) -> Result<Var> {
+        if self.uniform {
+            return Ok(Pass::zeros(x.shape().rows(), x.shape().last()));
+        }
         self.placed(pass, self.query.apply(pass, x)?, positions)
     }
 

@@ -45,6 +45,24 @@ enum Family {
     Transformer,
 }
 
+/// How the decoder's looks at the source are weighed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CrossAttention {
+    /// As the scores say.
+    #[default]
+    Learned,
+    /// All positions that may be attended to alike, whatever is asked: the baseline of Wiegreffe & Pinter (2019).
+    Uniform,
+}
+
+impl CrossAttention {
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+    fn is_learned(&self) -> bool {
+        *self == Self::Learned
+    }
+}
+
 /// Which embeddings share their weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -84,6 +102,15 @@ impl ModelConfig {
         match self {
             Self::Recurrent(config) => config.tied_embeddings,
             Self::Transformer(config) => config.tied_embeddings,
+        }
+    }
+
+    /// How the decoder's looks at the source are weighed.
+    #[must_use]
+    pub fn cross_attention(&self) -> CrossAttention {
+        match self {
+            Self::Recurrent(config) => config.cross_attention,
+            Self::Transformer(config) => config.cross_attention,
         }
     }
 

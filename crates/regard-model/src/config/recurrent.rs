@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{LAYER_NORM_EPSILON, ReaderConfig, TiedEmbeddings};
+use super::{CrossAttention, LAYER_NORM_EPSILON, ReaderConfig, TiedEmbeddings};
 
 /// A recurrent encoder-decoder. Fixed at training; stored in `config.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,6 +32,9 @@ pub struct RecurrentConfig {
     pub context: ContextKind,
     /// The attention, where `context` is `attention`.
     pub attention: AttentionConfig,
+    /// How the decoder's looks at the source are weighed.
+    #[serde(default, skip_serializing_if = "CrossAttention::is_learned")]
+    pub cross_attention: CrossAttention,
     /// Dropout on embeddings, between layers and before the output layer.
     pub dropout: f64,
     /// Dropout on the recurrent state, one mask for all time steps (Gal & Ghahramani 2016).
@@ -372,6 +375,7 @@ impl RecurrentConfig {
             dropout: 0.2,
             recurrent_dropout: 0.0,
             word_dropout: 0.0,
+            cross_attention: CrossAttention::Learned,
         }
     }
 

@@ -1,8 +1,8 @@
 //! What a recurrent configuration must not ask for.
 
 use super::{
-    Bidirectional, CellKind, ContextKind, ContextLayers, InitialState, Query, QueryLayer, Readout,
-    RecurrentConfig, Score, TiedEmbeddings, check_epsilon, require,
+    Bidirectional, CellKind, ContextKind, ContextLayers, CrossAttention, InitialState, Query, QueryLayer,
+    Readout, RecurrentConfig, Score, TiedEmbeddings, Window, check_epsilon, require,
 };
 use crate::error::{ModelError, Result};
 
@@ -121,7 +121,10 @@ impl RecurrentConfig {
 
     fn check_attention(&self) -> Result<()> {
         if self.context != ContextKind::Attention {
-            return Ok(());
+            return require(self.cross_attention == CrossAttention::Learned, || {
+                "cross_attention = \"uniform\" needs context = \"attention\": this model does not look at the source"
+                    .to_owned()
+            });
         }
         let (attention, width) = (&self.attention, self.memory_width());
         let by_dot = match attention.score {
@@ -137,6 +140,11 @@ impl RecurrentConfig {
         }
         require((1..=65_536).contains(&attention.radius), || {
             format!("attention.radius = {} must be from 1 to 65536", attention.radius)
+        })?;
+        let everywhere =
+            self.cross_attention == CrossAttention::Learned || attention.window == Window::Global;
+        require(everywhere, || {
+            "cross_attention = \"uniform\" needs attention.window = \"global\"".to_owned()
         })?;
         let enters_layers = attention.query != Query::Current
             || (attention.query_layer == QueryLayer::Bottom

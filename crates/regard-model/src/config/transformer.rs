@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LAYER_NORM_EPSILON, TiedEmbeddings, check_epsilon, require};
+use super::{CrossAttention, LAYER_NORM_EPSILON, TiedEmbeddings, check_epsilon, require};
 use crate::error::Result;
 
 /// A Transformer encoder-decoder (Vaswani et al. 2017).
@@ -38,6 +38,9 @@ pub struct TransformerConfig {
     pub encoder: StackConfig,
     /// The writer.
     pub decoder: StackConfig,
+    /// How the decoder's looks at the source are weighed.
+    #[serde(default, skip_serializing_if = "CrossAttention::is_learned")]
+    pub cross_attention: CrossAttention,
     /// Dropout on embeddings and on what each part of a layer adds.
     pub dropout: f64,
     /// Dropout on attention weights.
@@ -139,6 +142,7 @@ impl TransformerConfig {
             dropout: 0.1,
             attention_dropout: 0.0,
             feed_forward_dropout: 0.0,
+            cross_attention: CrossAttention::Learned,
         }
     }
 

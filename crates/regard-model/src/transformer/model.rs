@@ -9,6 +9,7 @@ use super::encoder::Encoded;
 use super::{Decoder, Encoder, Past, SourceMemory};
 use crate::attention::{AttentionSite, Place};
 use crate::config::TransformerConfig;
+use crate::distributions::Distributions;
 use crate::error::{ModelError, Result};
 use crate::parameters::{Builder, ParameterId, Parameters};
 use crate::pass::Pass;
@@ -100,6 +101,22 @@ impl TransformerModel {
         Ok(Encoded { states, ..encoded })
     }
 
+    /// The decoder's vectors at all places of a batch, and what each place is, sentence after sentence.
+    fn vectors(&self, pass: &Pass, training: &Training, batch: &Batch) -> Result<(Var, Vec<Row>)> {
+        if training.noise.is_some_and(|noise| noise.sampling > 0.0) {
+            let problem =
+                "training.sampling needs a recurrent model: a Transformer reads all target words at once";
+            return Err(ModelError::Config(problem.to_owned()));
+        }
+        let target = &batch.target;
+        let encoded = self.read(pass, &batch.source)?;
+        let memory = self.parts.decoder.memory(pass, &encoded.states, &batch.source.lengths)?;
+        let (rows, positions) = (rows_of(target), (0..target.width).collect::<Vec<_>>());
+        let (ids, past) = (last_tokens(target), Past::Sentences(target));
+        let written = Written { ids: &ids, rows: &rows, positions: &positions, past };
+        Ok((self.parts.decoder.decode(pass, &memory, &written)?.vectors, rows))
+    }
+
     /// The weight and the bias of the output layer.
     fn output<'a>(&self, pass: &'a Pass) -> (&'a Var, Option<&'a Var>) {
         let (weight, bias) = self.parts.output;
@@ -183,20 +200,9 @@ impl Predictor for TransformerModel {
 
 impl Seq2Seq for TransformerModel {
     fn loss(&self, training: &Training, batch: &Batch) -> Result<LossOutput> {
-        if training.noise.is_some_and(|noise| noise.sampling > 0.0) {
-            let problem =
-                "training.sampling needs a recurrent model: a Transformer reads all target words at once";
-            return Err(ModelError::Config(problem.to_owned()));
-        }
-        let pass = Pass::new(training.tape, training.weights, training.noise.map(|noise| noise.key))
-            .with_hook(training.hook);
+        let pass = Pass::of_training(training);
+        let (vectors, rows) = self.vectors(&pass, training, batch)?;
         let target = &batch.target;
-        let encoded = self.read(&pass, &batch.source)?;
-        let memory = self.parts.decoder.memory(&pass, &encoded.states, &batch.source.lengths)?;
-        let (rows, positions) = (rows_of(target), (0..target.width).collect::<Vec<_>>());
-        let (ids, past) = (last_tokens(target), Past::Sentences(target));
-        let written = Written { ids: &ids, rows: &rows, positions: &positions, past };
-        let decoded = self.parts.decoder.decode(&pass, &memory, &written)?;
         let counts: Vec<bool> = rows
             .iter()
             .map(|row| training.scored.counts(row.position, target.lengths[row.sentence]))
@@ -208,13 +214,21 @@ impl Seq2Seq for TransformerModel {
             factor: training.factor,
         };
         let (weight, bias) = self.output(&pass);
-        let output = ops::linear_cross_entropy(training.tape, &decoded.vectors, weight, bias, targets)?;
+        let output = ops::linear_cross_entropy(training.tape, &vectors, weight, bias, targets)?;
         Ok(LossOutput {
             loss: output.loss,
             negative_log_likelihood: output.negative_log_likelihood,
             tokens: output.tokens,
             correct: output.correct,
         })
+    }
+
+    fn distributions(&self, training: &Training, batch: &Batch) -> Result<Distributions> {
+        let pass = Pass::of_training(training);
+        let (vectors, rows) = self.vectors(&pass, training, batch)?;
+        let (weight, bias) = self.output(&pass);
+        let logits = ops::linear(training.tape, &vectors, weight, bias)?;
+        Ok(Distributions { log_probs: ops::log_softmax(training.tape, &logits)?, rows })
     }
 
     fn parameters(&self) -> &Parameters {

@@ -60,6 +60,19 @@ impl CorpusEncoder {
         tags: &[String],
         mut keep: impl FnMut(Pair, usize) -> Result<(), E>,
     ) -> Result<CorpusReport, E> {
+        self.encode_with_text(lines, tags, |pair, line, _text| keep(pair, line))
+    }
+
+    /// [`encode`](Self::encode), whose `keep` is given the text of the pair too.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn encode_with_text<S: AsRef<str> + Sync, E: From<TextError>>(
+        &mut self,
+        lines: impl IntoIterator<Item = Result<(S, S), TextError>>,
+        tags: &[String],
+        mut keep: impl FnMut(Pair, usize, &(S, S)) -> Result<(), E>,
+    ) -> Result<CorpusReport, E> {
         let mut lines = lines.into_iter();
         let mut report = CorpusReport::default();
         let Self { workers, filters, text_filters } = self;
@@ -79,15 +92,16 @@ impl CorpusEncoder {
         while !chunk.is_empty() {
             let (encoded, next) = encode_chunk(workers, &chunk, tags, || read(&mut report));
             let (next_chunk, next_numbers) = next?;
-            chunk = next_chunk;
-            for (pair, line) in encoded.into_iter().zip(std::mem::replace(&mut numbers, next_numbers)) {
+            let text = std::mem::replace(&mut chunk, next_chunk);
+            let lines = std::mem::replace(&mut numbers, next_numbers);
+            for ((pair, line), text) in encoded.into_iter().zip(lines).zip(&text) {
                 let pair = pair?;
                 if filters.admit_lengths(
                     pair.source.len().saturating_sub(tags.len()),
                     pair.target.len(),
                     &mut report,
                 ) {
-                    keep(pair, line)?;
+                    keep(pair, line, text)?;
                 }
             }
         }

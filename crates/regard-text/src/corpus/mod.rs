@@ -9,6 +9,7 @@ mod encoder;
 mod filters;
 mod json_lines;
 mod json_value;
+mod links;
 mod pair_source;
 mod pairs;
 #[cfg(feature = "parquet")]
@@ -21,6 +22,7 @@ mod text;
 pub use cache::{CacheWriter, CachedCorpus};
 pub use encoder::CorpusEncoder;
 pub use filters::{CorpusFilters, CorpusReport};
+pub use links::{LinkLines, token_links};
 pub use pair_source::{Corpus, PairSource, Part};
 pub use pairs::PairLines;
 pub(crate) use reader::read_utf8;

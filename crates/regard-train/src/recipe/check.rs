@@ -17,6 +17,13 @@ impl Recipe {
         self.data.check().map_err(|problem| ("data", problem))?;
         self.tokenizer.check().map_err(|problem| ("tokenizer", problem))?;
         self.training.check().map_err(|problem| ("training", problem))?;
+        let cut_anew = self.training.guided_alignment.is_some() && self.tokenizer.resampling().is_some();
+        Problem::unless(!cut_anew, "guided_alignment", || {
+            "links are between tokens, and these are cut anew in each epoch: leave tokenizer.dropout and \
+             tokenizer.sampling_alpha out"
+                .to_owned()
+        })
+        .map_err(|problem| ("training", problem))?;
         let validated = self.data.validation_text().is_some();
         let plateau = matches!(self.training.schedule, ScheduleConfig::Plateau { .. });
         Problem::unless(validated || !plateau, "schedule.kind", || format!("\"plateau\" {NEEDS_VALIDATION}"))

@@ -250,8 +250,11 @@ impl Recipe {
     /// # Errors
     /// Where it has a rate that such a model does not know, or an impossible value.
     pub fn changed(&self, config: &ModelConfig) -> Result<ModelConfig> {
-        let changes = serde_json::Value::Object(self.model.changes.clone());
-        Ok(config.with_changes(&changes)?)
+        let mut changes = self.model.changes.clone();
+        if let Some(attention) = self.training.attention {
+            changes.insert("cross_attention".to_owned(), serde_json::json!(attention));
+        }
+        Ok(config.with_changes(&serde_json::Value::Object(changes))?)
     }
 
     /// The recipe as TOML, with the value of every key.
@@ -268,10 +271,13 @@ impl Recipe {
         self.tokenizer.sample_lines.or(self.data.cache.as_ref().map(|_| CACHED_SAMPLE_LINES))
     }
 
-    /// Reads relative paths of data, tokenizers and the first model from `directory`, where the recipe lies. `-` is the standard input.
+    /// Reads relative paths of data, links, tokenizers and other models from `directory`, where the recipe lies. `-` is the standard input.
     pub fn resolve_paths(&mut self, directory: &Path) {
         let tokenizers = [&mut self.tokenizer.source_model, &mut self.tokenizer.target_model];
-        let paths = self.data.paths_mut().chain(tokenizers.into_iter().flatten()).chain(&mut self.init_from);
+        let training = &mut self.training;
+        let links = training.guided_alignment.as_mut().map(|guide| &mut guide.file);
+        let models = self.init_from.iter_mut().chain(&mut training.adversary_of);
+        let paths = self.data.paths_mut().chain(tokenizers.into_iter().flatten()).chain(models).chain(links);
         for path in paths.filter(|path| path.as_os_str() != "-") {
             // An absolute path replaces the directory.
             *path = directory.join(&*path);

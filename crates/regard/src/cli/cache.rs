@@ -1,11 +1,11 @@
-//! What a cache of a training run is found by, and the tokenizers in it.
+//! The cache of a training run: what it is found by, and what lies in it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use anyhow::{Context, Result, bail};
-use regard_text::Pipeline;
+use regard_text::{CacheWriter, CachedCorpus, CorpusReport, Pair, PairSource, Pipeline};
 use regard_train::{Recipe, TrainingCorpus};
 use sha2::{Digest, Sha256};
 
@@ -48,9 +48,74 @@ impl CachedText {
         self.key(["ids", &format!("{pipelines} {settings}")])
     }
 
+    /// Stands for everything that links between tokens depend on; `ids` is the key of the tokens.
+    pub(super) fn links_key(&self, ids: &str, links: &Path) -> Result<String> {
+        Ok(self.key(["links", &format!("{ids} {}", state(links)?)]))
+    }
+
     fn key(&self, more: [&str; 2]) -> String {
         let text = self.0.iter().map(String::as_str);
         hex(&[VERSION].into_iter().chain(more).chain(text).collect::<Vec<_>>())
+    }
+}
+
+/// A file of pairs in the cache: found there, or written anew.
+pub(super) struct Cached<'a> {
+    path: PathBuf,
+    key: String,
+    pub(super) found: Option<CachedCorpus>,
+    writer: Option<CacheWriter>,
+    settings: &'a Settings,
+}
+
+impl<'a> Cached<'a> {
+    /// Looks for a file with this key; one that cannot be used is as good as none.
+    pub(super) fn open(directory: &Path, key: String, ending: &str, settings: &'a Settings) -> Self {
+        let path = path(directory, &key, ending);
+        let mut found = None;
+        if path.exists() {
+            match CachedCorpus::open(&path, &key) {
+                Ok(cached) => {
+                    settings.say(format_args!(
+                        "using the cache of {} pairs, {}",
+                        cached.len(),
+                        path.display()
+                    ));
+                    found = Some(cached);
+                }
+                Err(error) => settings.say(format_args!("{error}; making it anew")),
+            }
+        }
+        Self { path, key, found, writer: None, settings }
+    }
+
+    /// Begins a new file, where none was found.
+    pub(super) fn begin(&mut self) -> Result<()> {
+        if self.found.is_none() {
+            self.writer = Some(CacheWriter::create(&self.path)?);
+        }
+        Ok(())
+    }
+
+    /// Adds a pair to a new file.
+    pub(super) fn push(&mut self, pair: &Pair) -> Result<()> {
+        Ok(self.writer.as_mut().map_or(Ok(()), |writer| writer.push(pair))?)
+    }
+
+    /// Ends a new file.
+    pub(super) fn finish(&mut self, reports: &[CorpusReport]) -> Result<()> {
+        if let Some(writer) = self.writer.take() {
+            let cached = writer.finish(&self.key, reports)?;
+            let path = self.path.display();
+            self.settings.say(format_args!("{} pairs are in the cache {path}", cached.len()));
+            self.found = Some(cached);
+        }
+        Ok(())
+    }
+
+    /// The pairs.
+    pub(super) fn into_corpus(self) -> Result<CachedCorpus> {
+        self.found.with_context(|| format!("{}: was not written", self.path.display()))
     }
 }
 

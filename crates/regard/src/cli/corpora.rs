@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use regard_text::{
-    CacheWriter, CachedCorpus, Corpus, CorpusEncoder, CorpusReport, EvenSample, Pair, PairSource, Part,
-    Pipeline, TextError, is_blank,
+    Corpus, CorpusEncoder, CorpusReport, EvenSample, Pair, PairSource, Part, Pipeline, TextError, is_blank,
 };
 use regard_train::{Recipe, TrainingCorpus};
 
-use super::cache::{self, CachedText};
+use super::cache::{self, Cached, CachedText};
+use super::guide::Guide;
 use super::output::list;
 use super::pipelines::{TrainingText, pipelines};
 use super::settings::Settings;
@@ -21,12 +21,26 @@ use super::settings::Settings;
 /// How often is told how much has been tokenized.
 const REPORT_EVERY: Duration = Duration::from_secs(10);
 
-/// Where a pair stands.
-struct Place {
+/// A pair as ids, and where it comes from.
+pub(super) struct Encoded<'a> {
+    pub(super) pair: Pair,
     /// The number of its corpus, from 0.
     corpus: usize,
-    /// Its line, from 1.
+    /// Its line there, from 1.
     line: usize,
+    /// Its line in all corpora one after the other, from 1.
+    pub(super) line_of_all: usize,
+    /// The tags before its source.
+    pub(super) tags: usize,
+    pub(super) source: &'a str,
+    pub(super) target: &'a str,
+}
+
+/// What a training reads.
+pub(super) struct TrainingPairs {
+    pub(super) pairs: Box<dyn PairSource>,
+    /// The links between the tokens of each pair, where the training is guided.
+    pub(super) links: Option<Box<dyn PairSource>>,
 }
 
 type Line<'a> = (Cow<'a, str>, Cow<'a, str>);
@@ -98,32 +112,43 @@ impl<'a> TrainingData<'a> {
         Ok(sample.into_items())
     }
 
-    /// The pairs as ids. Says what became of the lines of each corpus.
+    /// The pairs as ids, with the links that guide the training. Says what became of the lines of each corpus.
     pub(super) fn encode(
         &self,
         source: &Pipeline,
         target: &Pipeline,
         stop: &AtomicBool,
-    ) -> Result<Box<dyn PairSource>> {
-        let pairs: Box<dyn PairSource> = if let Some(directory) = &self.recipe.data.cache {
-            Box::new(self.cached(directory, source, target, stop)?)
-        } else {
-            let mut pairs = Vec::new();
-            let keep = |pair, _| {
-                pairs.push(pair);
-                Ok(())
-            };
-            let reports = self.encode_into(source, target, stop, keep)?;
-            let parts = reports.iter().zip(&self.corpora);
-            let part = |(report, corpus): (&CorpusReport, &TrainingCorpus)| Part {
-                pairs: report.kept,
-                weight: corpus.weight,
-            };
-            let corpus = Corpus { pairs, parts: parts.map(part).collect() };
-            self.say(&reports);
-            Box::new(corpus)
+    ) -> Result<TrainingPairs> {
+        if let Some(directory) = &self.recipe.data.cache {
+            return self.cached(directory, source, target, stop);
+        }
+        let mut guide = self.guide(source, target)?;
+        let (mut pairs, mut links) = (Vec::new(), Vec::new());
+        let reports = self.encode_into(source, target, stop, |encoded| {
+            if let Some(guide) = &mut guide {
+                links.push(guide.links(&encoded)?);
+            }
+            pairs.push(encoded.pair);
+            Ok(())
+        })?;
+        let links = match guide {
+            Some(guide) => {
+                guide.finish(lines_of(&reports))?;
+                Some(Box::new(links) as Box<dyn PairSource>)
+            }
+            None => None,
         };
-        Ok(pairs)
+        let parts = reports.iter().zip(&self.corpora);
+        let parts =
+            parts.map(|(report, corpus)| Part { pairs: report.kept, weight: corpus.weight }).collect();
+        self.say(&reports);
+        Ok(TrainingPairs { pairs: Box::new(Corpus { pairs, parts }), links })
+    }
+
+    /// The file of links, where there is one.
+    fn guide<'b>(&'b self, source: &'b Pipeline, target: &'b Pipeline) -> Result<Option<Guide<'b>>> {
+        let guided = self.recipe.training.guided_alignment.as_ref();
+        guided.map(|guided| Guide::open(&guided.file, source, target)).transpose()
     }
 
     fn cached(
@@ -132,31 +157,34 @@ impl<'a> TrainingData<'a> {
         source: &Pipeline,
         target: &Pipeline,
         stop: &AtomicBool,
-    ) -> Result<CachedCorpus> {
+    ) -> Result<TrainingPairs> {
         let weights: Vec<f64> = self.corpora.iter().map(|corpus| corpus.weight).collect();
         let digest = cache::digest_of(directory, source, target)?;
-        let key = CachedText::of(&self.corpora)?.ids_key(self.recipe, &self.corpora, &digest);
-        let path = cache::path(directory, &key, "ids");
-        if path.exists() {
-            match CachedCorpus::open(&path, &key) {
-                Ok(cached) => {
-                    self.say(cached.reports());
-                    self.settings.say(format_args!(
-                        "using the cache of {} pairs, {}",
-                        cached.len(),
-                        path.display()
-                    ));
-                    return Ok(cached.with_weights(&weights));
+        let text = CachedText::of(&self.corpora)?;
+        let key = text.ids_key(self.recipe, &self.corpora, &digest);
+        let mut pairs = Cached::open(directory, key.clone(), "ids", self.settings);
+        let guided = self.recipe.training.guided_alignment.as_ref();
+        let links_key = guided.map(|guided| text.links_key(&key, &guided.file)).transpose()?;
+        let mut links = links_key.map(|key| Cached::open(directory, key, "links", self.settings));
+        if pairs.found.is_none() || links.as_ref().is_some_and(|links| links.found.is_none()) {
+            let mut guide = self.guide(source, target)?;
+            pairs.begin()?;
+            links.as_mut().map_or(Ok(()), Cached::begin)?;
+            let reports = self.encode_into(source, target, stop, |encoded| {
+                if let (Some(guide), Some(links)) = (&mut guide, &mut links) {
+                    links.push(&guide.links(&encoded)?)?;
                 }
-                Err(error) => self.settings.say(format_args!("{error}; making it anew")),
-            }
+                pairs.push(&encoded.pair)
+            })?;
+            guide.map_or(Ok(()), |guide| guide.finish(lines_of(&reports)))?;
+            pairs.finish(&reports)?;
+            links.as_mut().map_or(Ok(()), |links| links.finish(&reports))?;
         }
-        let mut writer = CacheWriter::create(&path)?;
-        let reports = self.encode_into(source, target, stop, |pair, _| Ok(writer.push(&pair)?))?;
-        let cached = writer.finish(&key, &reports)?;
-        self.say(&reports);
-        self.settings.say(format_args!("{} pairs are in the cache {}", cached.len(), path.display()));
-        Ok(cached.with_weights(&weights))
+        let pairs = pairs.into_corpus()?.with_weights(&weights);
+        self.say(pairs.reports());
+        let links = links.map(Cached::into_corpus).transpose()?;
+        let links = links.map(|links| Box::new(links) as Box<dyn PairSource>);
+        Ok(TrainingPairs { pairs: Box::new(pairs), links })
     }
 
     fn encode_into(
@@ -164,12 +192,12 @@ impl<'a> TrainingData<'a> {
         source: &Pipeline,
         target: &Pipeline,
         stop: &AtomicBool,
-        mut keep: impl FnMut(Pair, Place) -> Result<()>,
+        mut keep: impl FnMut(Encoded<'_>) -> Result<()>,
     ) -> Result<Vec<CorpusReport>> {
         let threads = self.settings.threads()?.count();
         let mut encoder = CorpusEncoder::new(source, target, self.recipe.data.filters(), threads);
         let (started, mut reported, mut done) = (Instant::now(), Duration::ZERO, 0_usize);
-        let mut keep = |pair, place| {
+        let mut keep = |encoded: Encoded<'_>| {
             if stop.load(Ordering::Relaxed) {
                 bail!("interrupted while the text was tokenized, before the training");
             }
@@ -179,25 +207,30 @@ impl<'a> TrainingData<'a> {
                 let rate = done as f64 / reported.as_secs_f64();
                 self.settings.say(format_args!("tokenized {done} pairs, {rate:.0} pairs/s"));
             }
-            keep(pair, place)
+            keep(encoded)
         };
-        let encode = |(number, corpus): (usize, &TrainingCorpus)| {
-            let keep = |pair, line| keep(pair, Place { corpus: number, line });
-            let report = encoder.encode(self.lines(number)?, &corpus.tags, keep)?;
+        let mut reports = Vec::new();
+        for (number, corpus) in self.corpora.iter().enumerate() {
+            let before = lines_of(&reports);
+            let keep = |pair, line, (source, target): &Line<'_>| {
+                let (line_of_all, tags) = (before + line, corpus.tags.len());
+                keep(Encoded { pair, corpus: number, line, line_of_all, tags, source, target })
+            };
+            let report = encoder.encode_with_text(self.lines(number)?, &corpus.tags, keep)?;
             report.check(&corpus.source.name())?;
-            Ok(report)
-        };
-        self.corpora.iter().enumerate().map(encode).collect()
+            reports.push(report);
+        }
+        Ok(reports)
     }
 
     /// The lines of pairs, which are numbered from 1 as they are trained on. The text is read again.
     pub(super) fn places(&self, pairs: &[usize], source: &Pipeline, target: &Pipeline) -> Result<String> {
         let wanted: BTreeSet<usize> = pairs.iter().copied().collect();
         let (mut number, mut found) = (0, vec![Vec::new(); self.corpora.len()]);
-        self.encode_into(source, target, &AtomicBool::new(false), |_, Place { corpus, line }| {
+        self.encode_into(source, target, &AtomicBool::new(false), |encoded| {
             number += 1;
             if wanted.contains(&number) {
-                found[corpus].push(line);
+                found[encoded.corpus].push(encoded.line);
             }
             Ok(())
         })?;
@@ -232,4 +265,9 @@ impl<'a> TrainingData<'a> {
             ));
         }
     }
+}
+
+/// The lines of all corpora.
+fn lines_of(reports: &[CorpusReport]) -> usize {
+    reports.iter().map(|report| report.lines).sum()
 }

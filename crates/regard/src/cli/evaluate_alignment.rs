@@ -50,7 +50,7 @@ pub(super) struct EvaluateAlignmentArgs {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Method {
+pub(super) enum Method {
     /// Links that both have
     Intersection,
     /// Links that one has
@@ -69,7 +69,7 @@ enum Method {
 }
 
 impl Method {
-    fn symmetrization(self) -> Symmetrization {
+    pub(super) fn symmetrization(self) -> Symmetrization {
         match self {
             Self::Intersection => Symmetrization::Intersection,
             Self::Union => Symmetrization::Union,

@@ -1,5 +1,6 @@
 //! The command line: one file a command.
 
+mod align;
 mod audit;
 mod average;
 mod bench;
@@ -11,6 +12,7 @@ mod evaluate;
 mod evaluate_alignment;
 mod export;
 mod failure;
+mod guide;
 mod import;
 mod info;
 mod input;
@@ -60,6 +62,8 @@ enum Command {
     Evaluate(evaluate::EvaluateArgs),
     /// AER, precision and recall of word alignments against gold links
     EvaluateAlignment(evaluate_alignment::EvaluateAlignmentArgs),
+    /// Links between the words of given translations
+    Align(align::AlignArgs),
     /// BLEU by sentence length of several systems, as a picture
     Curve(curve::CurveArgs),
     /// Where a model looks while it translates one sentence
@@ -93,6 +97,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Score(args) => score::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::EvaluateAlignment(args) => evaluate_alignment::run(&args),
+        Command::Align(args) => align::run(&args),
         Command::Curve(args) => curve::run(&args),
         Command::Look(args) => look::run(&args),
         Command::Audit(args) => audit::run(&args),

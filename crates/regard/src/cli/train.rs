@@ -7,17 +7,18 @@ use std::sync::atomic::AtomicBool;
 use anyhow::{Context, Result};
 use clap::Args;
 use regard_model::{ModelInfo, Seq2Seq, TiedEmbeddings, checkpoint, exchange};
-use regard_text::{ParallelText, Pipeline};
+use regard_text::{PairSource, ParallelText, Pipeline};
 use regard_train::{
-    Checkpoint, Outcome, RECIPE_FILE, Recipe, Resampler, RunDirectory, TrainError, Trainer, Validator,
+    Adversary, Checkpoint, GuidedAlignment, Objective, Outcome, RECIPE_FILE, Recipe, Resampler, RunDirectory,
+    TrainError, Trainer, Validator,
 };
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use super::corpora::TrainingData;
+use super::corpora::{TrainingData, TrainingPairs};
 use super::failure::WrongCall;
 use super::pipelines::training_side;
 use super::progress::Progress;
-use super::settings::Settings;
+use super::settings::{Settings, load};
 use super::validators::TextValidator;
 
 /// Train a model as a recipe says. SIGINT and SIGTERM save a checkpoint and end; --resume continues to the same bytes.
@@ -63,7 +64,7 @@ pub(super) fn run(args: &TrainArgs) -> Result<()> {
     };
     let info = trainer.0;
     let (source, target) = (training_side(&recipe, &info.source), training_side(&recipe, &info.target));
-    let pairs = data.encode(&source, &target, &stop)?;
+    let TrainingPairs { pairs, links } = data.encode(&source, &target, &stop)?;
     // The text is not needed any more.
     drop(data);
     args.settings.say(format_args!(
@@ -74,7 +75,9 @@ pub(super) fn run(args: &TrainArgs) -> Result<()> {
         trainer.1.model().parameters().count()
     ));
     let resampling = recipe.tokenizer.resampling();
-    trainer.1 = trainer.1.with_resampler(resampling.map(|options| Resampler::new(&source, &target, options)));
+    let objective = objective(&recipe, links, &info, trainer.1.model())?;
+    let resampler = resampling.map(|options| Resampler::new(&source, &target, options));
+    trainer.1 = trainer.1.with_resampler(resampler).with_objective(objective);
     let mut validator = validator(&recipe, &source, &target, &threads)?;
     let mut progress = Progress::new("train", args.settings.quiet, Some(&args.out));
     let judge = validator.as_mut().map(|validator| validator as &mut dyn Validator);
@@ -214,6 +217,33 @@ fn resume(
         .with_patience(recipe.validation.patience);
     args.settings.say(format_args!("continuing after update {}", trainer.progress().step));
     Ok((info, trainer))
+}
+
+/// What the training makes small.
+fn objective(
+    recipe: &Recipe,
+    links: Option<Box<dyn PairSource>>,
+    info: &ModelInfo,
+    model: &dyn Seq2Seq,
+) -> Result<Objective> {
+    let training = &recipe.training;
+    if let Some(path) = &training.adversary_of {
+        let (base, network) = load(path).context("training.adversary_of")?;
+        let vocabularies =
+            |info: &ModelInfo| (info.source.vocabulary.clone(), info.target.vocabulary.clone());
+        if vocabularies(&base) != vocabularies(info) {
+            anyhow::bail!(
+                "training.adversary_of: the vocabularies of {} are not those of this run; train an adversary with the recipe \
+                 and the text of its model",
+                path.display()
+            );
+        }
+        return Ok(Objective::Adversary(Adversary::new(network, training.adversary_lambda, model)?));
+    }
+    Ok(match (&training.guided_alignment, links) {
+        (Some(guided), Some(links)) => Objective::Guided(GuidedAlignment::new(guided, links, model)?),
+        _ => Objective::Likelihood,
+    })
 }
 
 fn validator(

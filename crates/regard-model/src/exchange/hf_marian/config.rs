@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{damaged, read_json, read_optional};
 use crate::config::{
-    Activation, Norm, NormPosition, Positions, StackConfig, TiedEmbeddings, TransformerConfig,
+    Activation, CrossAttention, Norm, NormPosition, Positions, StackConfig, TiedEmbeddings, TransformerConfig,
 };
 use crate::error::Result;
 
@@ -146,5 +146,6 @@ fn network(file: &File) -> std::result::Result<TransformerConfig, String> {
         dropout: file.dropout,
         attention_dropout: file.attention_dropout,
         feed_forward_dropout: file.activation_dropout,
+        cross_attention: CrossAttention::Learned,
     })
 }

@@ -4,7 +4,7 @@ use regard_text::{Pipeline, Preparation, Tokenizer};
 use serde::Serialize;
 
 use crate::checkpoint::ModelInfo;
-use crate::config::{ModelConfig, Norm, NormPosition, Positions, TransformerConfig};
+use crate::config::{CrossAttention, ModelConfig, Norm, NormPosition, Positions, TransformerConfig};
 use crate::error::{ModelError, Result};
 
 /// The configuration of a model that can be written.
@@ -27,6 +27,13 @@ pub(super) fn check(info: &ModelInfo) -> Result<&TransformerConfig> {
         "model.norm_position",
         norm_position,
         "its norm_position is \"post\"",
+    )?;
+    let learned = config.cross_attention;
+    require(
+        learned == CrossAttention::Learned,
+        "model.cross_attention",
+        &learned,
+        "its attention is learned",
     )?;
     require(!gated, "model.gated", gated, "its feed-forward layers have no gate")?;
     for (side, pipeline) in [("source", &info.source), ("target", &info.target)] {

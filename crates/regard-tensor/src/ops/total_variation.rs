@@ -1,0 +1,85 @@
+//! The total variation distance of two distributions.
+
+use super::expect_shape;
+use crate::element::Element;
+use crate::error::TensorError;
+use crate::{Result, Tape, Tensor, Var};
+
+/// `factor · Σ ½ Σ_v |exp(x_v) - exp(y_v)|` over the rows that count: `x` and `y` are natural-log probabilities
+/// `[…, rows, V]`. Each distance is from 0 to 1. No gradient flows to `y`; where both are equal the slope is 0.
+///
+/// # Errors
+/// Where the shapes differ, or there is not one entry of `counts` a row.
+pub fn total_variation<T: Element>(
+    tape: &Tape<T>,
+    x: &Var<T>,
+    y: &Tensor<T>,
+    counts: &[bool],
+    factor: f64,
+) -> Result<Var<T>> {
+    expect_shape("total_variation", x.shape(), y.shape())?;
+    let (rows, width) = (x.shape().rows(), x.shape().last());
+    if counts.len() != rows {
+        return Err(TensorError::Index { op: "total_variation", index: counts.len(), limit: rows });
+    }
+    let mut distances = vec![0.0; rows];
+    let work: Vec<_> = distances.iter_mut().enumerate().filter(|(row, _)| counts[*row]).collect();
+    super::for_items(tape.threads(), work, width, |(row, distance)| {
+        let (p, q) = (exponentials(x.value().row(row)), exponentials(y.row(row)));
+        *distance = p.iter().zip(&q).map(|(&p, &q)| (p - q).abs().to_f64()).sum::<f64>() / 2.0;
+    });
+    let loss = Tensor::scalar(T::from_f64(factor * distances.iter().sum::<f64>()));
+    if !tape.needs_gradient(&[x]) {
+        return Ok(Var::constant(loss));
+    }
+    let (x, y, counts) = (x.clone(), y.clone(), counts.to_vec());
+    let [loss] = tape.record([loss], move |threads, outputs, gradients| {
+        let [Some(upstream)] = outputs else { return Ok(()) };
+        let half = T::from_f64(upstream.item().to_f64() * factor / 2.0);
+        gradients.accumulate(&x, |dx| {
+            let work: Vec<_> =
+                dx.chunks_exact_mut(width.max(1)).enumerate().filter(|(row, _)| counts[*row]).collect();
+            super::for_items(threads, work, width, |(row, dx)| {
+                let (p, q) = (exponentials(x.value().row(row)), exponentials(y.row(row)));
+                for ((dx, &p), &q) in dx.iter_mut().zip(&p).zip(&q) {
+                    if p > q {
+                        *dx = *dx + half * p;
+                    } else if p < q {
+                        *dx = *dx - half * p;
+                    }
+                }
+            });
+        });
+        Ok(())
+    });
+    Ok(loss)
+}
+
+fn exponentials<T: Element>(row: &[T]) -> Vec<T> {
+    let mut row = row.to_vec();
+    T::exp_slice(&mut row);
+    row
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Threads;
+
+    #[test]
+    fn by_hand() {
+        let logs = |values: &[f64]| Tensor::new([2, 2], values.iter().map(|p| p.ln()).collect()).unwrap();
+        let tape = Tape::new(&Threads::single());
+        let x = tape.leaf(logs(&[0.75, 0.25, 0.5, 0.5]));
+        let y = logs(&[0.25, 0.75, 0.1, 0.9]);
+        let loss = total_variation(&tape, &x, &y, &[true, false], 3.0).unwrap();
+        assert!((loss.value().item() - 1.5).abs() < 1e-12, "3 · ½ (0.5 + 0.5); padding costs nothing");
+        let gradients = tape.backward(&loss).unwrap();
+        let expected = [1.5 * 0.75, -1.5 * 0.25, 0.0, 0.0];
+        let found = gradients.get(&x).unwrap().values();
+        assert!(found.iter().zip(expected).all(|(x, y)| (x - y).abs() < 1e-12), "{found:?}");
+        let tape = Tape::inference(&Threads::single());
+        assert!(total_variation(&tape, &x, &y, &[true], 1.0).is_err());
+        assert!(total_variation(&tape, &x, &Tensor::zeros([2, 3]), &[true, true], 1.0).is_err());
+    }
+}
