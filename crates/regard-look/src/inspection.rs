@@ -109,7 +109,8 @@ pub fn inspect(
     } else {
         sites_of(translator, &source)?
     };
-    let prepare = |list: &[Intervention]| Interventions::new(list, translator, &sites, source.positions());
+    let prepare =
+        |list: &[Intervention]| Interventions::new(list, translator, &sites, source.positions(), controls);
     let base = prepare(&options.base)?;
     let all = prepare(&[options.base.as_slice(), &options.interventions].concat())?;
     let hook = (!options.base.is_empty()).then_some(&base as &dyn AttentionHook);

@@ -155,7 +155,7 @@ fn the_previous_look_follows_the_path() {
         let translator = translator(preset, 3);
         let sites: Vec<AttentionSite> = seen.sites.iter().map(place).collect();
         let list = ["previous".parse().unwrap()];
-        let hook = || Interventions::new(&list, &translator, &sites, 5).unwrap();
+        let hook = || Interventions::new(&list, &translator, &sites, 5, &Controls::default()).unwrap();
         let rows = Padded::from_sentences([translator.source().encode(SENTENCE).as_slice()].into_iter());
         let search = SearchOptions { n_best: 5, max_length: MaxLength::Fixed(9), ..SearchOptions::default() };
         let searching = hook();

@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Each crate, and all that it may depend on within the workspace.
-const ARROWS: [(&str, &[&str]); 8] = [
+const ARROWS: [(&str, &[&str]); 9] = [
     ("regard-tensor", &[]),
     ("regard-text", &[]),
     ("regard-eval", &[]),
@@ -15,6 +15,7 @@ const ARROWS: [(&str, &[&str]); 8] = [
     ("regard-train", &["regard-tensor", "regard-text", "regard-model"]),
     ("regard-look", &["regard-tensor", "regard-text", "regard-model", "regard-decode", "regard-eval"]),
     ("regard-decode", &["regard-tensor", "regard-text", "regard-model", "regard-eval"]),
+    ("regard-serve", &["regard-tensor", "regard-text", "regard-model", "regard-decode", "regard-look"]),
     (
         "regard",
         &[
@@ -25,6 +26,7 @@ const ARROWS: [(&str, &[&str]); 8] = [
             "regard-model",
             "regard-train",
             "regard-decode",
+            "regard-serve",
         ],
     ),
 ];

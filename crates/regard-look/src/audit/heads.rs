@@ -42,7 +42,8 @@ pub(super) fn records(
         let reach =
             Reach { site: SiteKind::Cross, heads: Heads::These(vec![(layer, head)]), ..Reach::default() };
         let removal = Intervention { action: Action::RemoveHead, reach };
-        let interventions = Interventions::new(&[removal], translator, &sites, usize::MAX)?;
+        let interventions =
+            Interventions::new(&[removal], translator, &sites, usize::MAX, &Controls::default())?;
         records.push(HeadRecord { site: format!("head {layer}.{head}"), bleu: score(Some(&interventions))? });
     }
     Ok(records)

@@ -25,10 +25,19 @@ pub(super) enum Donor {
 }
 
 impl Donor {
-    pub(super) fn of(action: &Action, translator: &Translator, positions: usize) -> Result<Self> {
+    pub(super) fn of(
+        action: &Action,
+        translator: &Translator,
+        positions: usize,
+        controls: &Controls,
+    ) -> Result<Self> {
+        // Nobody is told of the search of another sentence, and nothing is changed in it.
+        let controls = Controls { hook: None, observer: None, ..*controls };
         match action {
-            Action::State { from, text, .. } => state(translator, text, *from).map(Self::State),
-            Action::AttentionOf { text } => attention(translator, text, positions).map(Self::Attention),
+            Action::State { from, text, .. } => state(translator, text, *from, controls).map(Self::State),
+            Action::AttentionOf { text } => {
+                attention(translator, text, positions, controls).map(Self::Attention)
+            }
             _ => Ok(Self::None),
         }
     }
@@ -53,7 +62,7 @@ impl AttentionHook for Reading {
     }
 }
 
-fn state(translator: &Translator, text: &str, from: usize) -> Result<Vec<f32>> {
+fn state(translator: &Translator, text: &str, from: usize, controls: Controls) -> Result<Vec<f32>> {
     let source = Source::read(translator, text)?;
     if from >= source.positions() {
         let (spec, last) = (format!("from={from}"), source.positions() - 1);
@@ -63,19 +72,16 @@ fn state(translator: &Translator, text: &str, from: usize) -> Result<Vec<f32>> {
         });
     }
     let reading = Reading::default();
-    let decoding = with_hook(translator, &reading);
+    let controls = Controls { hook: Some(&reading), ..controls };
+    let decoding = Decoding { controls, ..translator.decoding() };
     decoding.force(&source.padded(), &Padded::from_rows(&[vec![]]), false, |_| Ok(()))?;
     let states = reading.0.into_inner().unwrap_or_else(PoisonError::into_inner);
     let states = states.ok_or(LookError::Nothing)?;
     Ok(states.value().row(from).to_vec())
 }
 
-fn with_hook<'a>(translator: &'a Translator, hook: &'a dyn AttentionHook) -> Decoding<'a> {
-    Decoding { controls: Controls { hook: Some(hook), ..Controls::default() }, ..translator.decoding() }
-}
-
 /// The looks of the model's own translation of a sentence, greedily, so that a step has one look.
-fn attention(translator: &Translator, text: &str, positions: usize) -> Result<DonorRows> {
+fn attention(translator: &Translator, text: &str, positions: usize, controls: Controls) -> Result<DonorRows> {
     let source = Source::read(translator, text)?;
     if source.positions() != positions {
         let problem = format!(
@@ -84,7 +90,7 @@ fn attention(translator: &Translator, text: &str, positions: usize) -> Result<Do
         );
         return Err(LookError::Impossible { spec: "attention-of".to_owned(), problem });
     }
-    let decoding = translator.decoding();
+    let decoding = Decoding { controls, ..translator.decoding() };
     let search = SearchOptions { beam_size: 1, n_best: 1, ..SearchOptions::default() };
     let found = decoding.search(&source.padded(), &search)?;
     let best = found.into_iter().flatten().next().ok_or(LookError::Nothing)?;

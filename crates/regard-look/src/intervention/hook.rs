@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use regard_decode::Translator;
+use regard_decode::{Controls, Translator};
 use regard_model::{
     AttentionHook, AttentionSite, BlockKind, HookCall, ModelError, Place, Row, SiteKind, ValueCall,
 };
@@ -31,7 +31,7 @@ struct Prepared {
 
 impl Interventions {
     /// Gets a list ready: `sites` are all attentions of the model, `positions` the sentence's source positions, the end symbol
-    /// included. Other sentences are read by the model now.
+    /// included. Other sentences are read by the model now; `controls` say whether that is still wanted.
     ///
     /// # Errors
     /// [`LookError::Impossible`](crate::LookError::Impossible) where the model has no such place or the sentence no such position, and what decoding says.
@@ -40,10 +40,11 @@ impl Interventions {
         translator: &Translator,
         sites: &[AttentionSite],
         positions: usize,
+        controls: &Controls,
     ) -> Result<Self> {
         let prepare = |intervention: &Intervention| {
             check::possible(intervention, sites, positions)?;
-            let donor = Donor::of(&intervention.action, translator, positions)?;
+            let donor = Donor::of(&intervention.action, translator, positions, controls)?;
             Ok(Prepared { intervention: intervention.clone(), donor })
         };
         Ok(Self { list: list.iter().map(prepare).collect::<Result<_>>()?, before: Mutex::default() })

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Most numbers that a range may stand for.
+/// Most numbers that a range, and a list, may stand for.
 const MOST: usize = 10_000;
 
 /// Numbers and ranges of numbers, both ends included.
@@ -19,6 +19,9 @@ pub(super) fn numbers(items: &[&str]) -> Result<Vec<usize>, String> {
                 list.extend(first..=last);
             }
             None => list.push(number(item)?),
+        }
+        if list.len() > MOST {
+            return Err(format!("the list holds more than {MOST} numbers"));
         }
     }
     Ok(list)

@@ -26,6 +26,8 @@ mod progress;
 mod progress_bar;
 mod score;
 mod search_args;
+#[cfg(feature = "serve")]
+mod serve;
 mod settings;
 mod text_options;
 mod tokenizer;
@@ -78,6 +80,9 @@ enum Command {
     Info(info::InfoArgs),
     /// The mean of several checkpoints as one model
     Average(average::AverageArgs),
+    /// Serve models over HTTP: a page to look into them, and an API
+    #[cfg(feature = "serve")]
+    Serve(serve::ServeArgs),
     /// Learn a tokenizer; turn lines into tokens and back
     Tokenizer(tokenizer::TokenizerArgs),
     /// Measure the speed of this machine
@@ -105,6 +110,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Export(args) => export::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Average(args) => average::run(&args),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => serve::run(&args),
         Command::Tokenizer(args) => tokenizer::run(&args),
         Command::Bench(args) => bench::run(&args),
     };

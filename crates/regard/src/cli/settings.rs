@@ -138,7 +138,10 @@ pub(super) fn load(model: &Path) -> Result<(ModelInfo, Box<dyn Seq2Seq>)> {
 }
 
 /// Says what a model is where there is none.
-fn explained<T>(model: &Path, loaded: regard_model::Result<T>) -> Result<T> {
+pub(super) fn explained<T, E>(model: &Path, loaded: std::result::Result<T, E>) -> Result<T>
+where
+    E: std::error::Error + Send + Sync + 'static,
+{
     loaded.with_context(|| {
         if model.join("config.json").exists() {
             format!("the model {} cannot be used", model.display())

@@ -1,0 +1,201 @@
+//! Many clients (P25), long work beside short, jobs, and the end of the server.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use common::{SENTENCE, Server, app, app_with, body_of, get, post, sentence, written};
+use regard_serve::{JobStatus, Limits};
+use serde_json::{Value, json};
+
+/// Work of some seconds where it is not stopped: a wide beam, and nothing that could end it early.
+fn long() -> Value {
+    json!({"model": "transformer", "text": "the black cat ".repeat(20).trim(), "beam_size": 32, "n_best": 32,
+           "max_length": 2048, "length_penalty": "none", "interventions": ["uniform"]})
+}
+
+#[test]
+fn each_client_gets_its_own_answers() {
+    let server = Server::start(app().0);
+    let ask = |number: usize| body_of(&server.talk(&written("/translate", &sentence(number))));
+    let serial: Vec<Value> = (0..320).map(ask).collect();
+    let found = Mutex::new(vec![Value::Null; 320]);
+    thread::scope(|scope| {
+        for client in 0..32 {
+            let (found, ask) = (&found, &ask);
+            scope.spawn(move || {
+                for number in (client * 10)..(client * 10 + 10) {
+                    found.lock().unwrap()[number] = ask(number);
+                }
+            });
+        }
+    });
+    let different: std::collections::BTreeSet<String> = serial.iter().map(Value::to_string).collect();
+    assert!(different.len() > 20, "the answers are told apart: {}", different.len());
+    assert_eq!(found.into_inner().unwrap(), serial);
+    server.stop();
+}
+
+#[test]
+fn clients_that_go_away_end_their_work() {
+    let (app, _place) = app();
+    let server = Server::start(app.clone());
+    for _ in 0..100 {
+        server.connect().write_all(&written("/api/v1/translate", &long())).unwrap();
+    }
+    let begun = Instant::now();
+    let answer = body_of(&server.talk(&written("/translate", &sentence(7))));
+    assert!(answer["translatedText"].is_string(), "{answer}");
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    let last = body_of(
+        &server.talk(&written("/api/v1/translate", &json!({"model": "transformer", "text": SENTENCE}))),
+    );
+    assert!(last["translations"].is_array(), "{last}");
+    server.stop();
+}
+
+/// The work of a page, however much, leaves others their turns.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn short_work_does_not_wait_for_long_work() {
+    let (app, _place) = app();
+    let over = Arc::new(AtomicBool::new(false));
+    let jobs = app.jobs();
+    let flag = Arc::clone(&over);
+    // A job that never ends by itself.
+    let job = jobs.begin(&app, "attention", move |progress| {
+        while !progress.stop() {
+            progress.report(1, 2);
+            thread::sleep(Duration::from_millis(1));
+        }
+        flag.store(true, Ordering::Relaxed);
+        Ok(Value::Null)
+    });
+    let job = job.unwrap();
+    for number in 0..20 {
+        assert!(post(&app, "/translate", &sentence(number)).await.ok()["translatedText"].is_string());
+    }
+    let status = get(&app, &format!("/api/v1/jobs/{job}")).await.ok();
+    assert_eq!(status, json!({"done": 1, "total": 2, "state": "running"}));
+    assert!(!over.load(Ordering::Relaxed));
+    let request = axum::http::Request::delete(format!("/api/v1/jobs/{job}")).header("host", "localhost");
+    let cancelled = common::ask(&app, request.body(axum::body::Body::empty()).unwrap()).await.ok();
+    assert_eq!(cancelled["state"], "cancelled");
+    let begun = Instant::now();
+    while !over.load(Ordering::Relaxed) {
+        assert!(begun.elapsed() < Duration::from_secs(5));
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn jobs_end_with_a_result_or_a_reason() {
+    let (app, _place) = app();
+    let end = |number: u64| -> JobStatus {
+        let begun = Instant::now();
+        loop {
+            let status = app.jobs().status(number).unwrap();
+            if !["waiting", "running"].contains(&status.state) {
+                return status;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(5), "{status:?}");
+            thread::sleep(Duration::from_millis(1));
+        }
+    };
+    let done = app.jobs().begin(&app, "attention", |progress| {
+        progress.report(3, 3);
+        Ok(json!({"verdict": "x"}))
+    });
+    let done = end(done.unwrap());
+    assert_eq!((done.done, done.total, done.state), (3, 3, "done"));
+    assert_eq!(done.result, Some(json!({"verdict": "x"})));
+    let failed = end(app.jobs().begin(&app, "attention", |_| Err("no lines".to_owned())).unwrap());
+    assert_eq!((failed.state, failed.error.as_deref()), ("failed", Some("no lines")));
+    let broken = end(app.jobs().begin(&app, "attention", |_| panic!("a test of a fault")).unwrap());
+    assert_eq!(broken.state, "failed");
+    assert!(app.jobs().begin(&app, "none", |_| Ok(Value::Null)).unwrap_err().contains("there is no `none`"));
+    assert!(app.jobs().status(99).is_none() && app.jobs().cancel(99).is_none());
+    // The oldest are forgotten.
+    for _ in 0..40 {
+        end(app.jobs().begin(&app, "attention", |_| Ok(Value::Null)).unwrap());
+    }
+    assert!(app.jobs().status(1).is_none());
+}
+
+#[tokio::test]
+async fn an_audit_is_a_job() {
+    let (app, _place) = app();
+    let body = json!({"model": "attention", "sources": [SENTENCE, "the red dog runs"],
+                      "targets": ["le chat noir dort", "le chien rouge court"]});
+    let job = post(&app, "/api/v1/audit", &body).await.ok()["job"].as_u64().unwrap();
+    let begun = Instant::now();
+    let status = loop {
+        let status = get(&app, &format!("/api/v1/jobs/{job}")).await.ok();
+        if status["state"] != "running" && status["state"] != "waiting" {
+            break status;
+        }
+        assert!(begun.elapsed() < Duration::from_mins(1), "{status}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    };
+    assert_eq!(status["state"], "done", "{status}");
+    assert_eq!(status["done"], status["total"]);
+    assert_eq!(
+        (&status["result"]["model"], &status["result"]["sentences"]),
+        (&json!("attention"), &json!(2))
+    );
+    assert!(!status["result"]["tests"].as_array().unwrap().is_empty());
+    let uneven = json!({"model": "attention", "sources": ["a"], "targets": []});
+    post(&app, "/api/v1/audit", &uneven).await.refuses(400, "sources: there are 1 and 0 targets");
+    let fixed = json!({"model": "fixed_vector", "sources": ["a"], "targets": ["a"]});
+    post(&app, "/api/v1/audit", &fixed).await.refuses(400, "model: ");
+}
+
+#[tokio::test]
+async fn the_time_of_a_request_has_an_end() {
+    let (app, _place) = app_with(Limits { time: Duration::from_millis(300), ..Limits::default() });
+    let late = post(&app, "/api/v1/translate", &long()).await;
+    late.refuses(503, "the time of the request is over");
+    assert_eq!(late.headers["retry-after"], "1");
+    let body = json!({"model": "transformer", "text": "the cat", "beam_size": 1});
+    assert!(post(&app, "/api/v1/translate", &body).await.ok()["translations"].is_array());
+}
+
+#[test]
+fn it_stops_under_load() {
+    let (app, _place) = app();
+    let server = Server::start(app);
+    let address = server.address;
+    let over = Arc::new(AtomicBool::new(false));
+    let clients: Vec<_> = (0..8)
+        .map(|_| {
+            let over = Arc::clone(&over);
+            thread::spawn(move || {
+                let mut answers = Vec::new();
+                while !over.load(Ordering::Relaxed) {
+                    let Ok(mut stream) = std::net::TcpStream::connect(address) else { break };
+                    let mut answer = String::new();
+                    if stream.write_all(&written("/api/v1/translate", &long())).is_err() {
+                        break;
+                    }
+                    let _ = std::io::Read::read_to_string(&mut stream, &mut answer);
+                    answers.push(answer);
+                }
+                answers
+            })
+        })
+        .collect();
+    // And one that sends half a request and waits.
+    let mut idle = server.connect();
+    idle.write_all(b"POST /translate HTTP/1.1\r\nHost: loc").unwrap();
+    thread::sleep(Duration::from_millis(500));
+    let begun = Instant::now();
+    server.stop();
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    over.store(true, Ordering::Relaxed);
+    let answers: Vec<String> = clients.into_iter().flat_map(|client| client.join().unwrap()).collect();
+    assert!(answers.iter().any(|answer| answer.contains("the server stops")), "{answers:?}");
+}
