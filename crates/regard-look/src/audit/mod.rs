@@ -1,5 +1,6 @@
 //! Is a model's attention load-bearing? One table, one verdict, and everything that they come from.
 
+mod adversary;
 mod heads;
 mod interval;
 mod kendall;
@@ -42,8 +43,10 @@ pub struct AuditOptions {
     pub methods: Vec<Method>,
     /// Steps at which another attention is searched for.
     pub adversary_steps: usize,
-    /// Updates of each search.
+    /// Updates of each search, by Adam (amsgrad).
     pub adversary_updates: usize,
+    /// Their rate.
+    pub adversary_rate: f64,
     /// Whether the translation is scored without each head.
     pub heads: bool,
     /// Of all draws.
@@ -63,6 +66,7 @@ impl AuditOptions {
             methods,
             adversary_steps: 20,
             adversary_updates: 100,
+            adversary_rate: 0.05,
             heads: true,
             seed: 1,
         }
@@ -79,6 +83,7 @@ impl AuditOptions {
             methods,
             adversary_steps: 500,
             adversary_updates: 500,
+            adversary_rate: 0.01,
             ..quick
         }
     }
@@ -169,7 +174,8 @@ pub fn audit(
         let reason = "this model has one vector and nothing to look at";
         return Err(LookError::Unfit { method: "audit", reason });
     }
-    let (pairs, left_out) = pairs::sample(auditee.translator, lines, options);
+    let (mut pairs, left_out) = pairs::sample(auditee.translator, lines, options);
+    pairs::choose_adversaries(&mut pairs, options);
     if pairs.is_empty() {
         return Err(LookError::Nothing);
     }

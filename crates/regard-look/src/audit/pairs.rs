@@ -27,6 +27,24 @@ pub(super) struct Pair {
     pub(super) content: Vec<bool>,
     /// Sampled steps, in order.
     pub(super) steps: Vec<usize>,
+    /// Those of them at which another attention is searched for.
+    pub(super) adversaries: Vec<usize>,
+}
+
+/// Spreads the steps at which another attention is searched for evenly over all sampled ones.
+pub(super) fn choose_adversaries(pairs: &mut [Pair], options: &AuditOptions) {
+    let all: usize = pairs.iter().map(|pair| pair.steps.len()).sum();
+    let wanted = options.adversary_steps.min(all);
+    let mut number = 0;
+    for pair in pairs {
+        for &step in &pair.steps {
+            // Step number n is chosen where n · wanted / all is a new whole number.
+            if (number + 1) * wanted / all.max(1) > number * wanted / all.max(1) {
+                pair.adversaries.push(step);
+            }
+            number += 1;
+        }
+    }
 }
 
 /// Target tokens of a line, and the word of each.
@@ -77,6 +95,7 @@ pub(super) fn sample(
             labels,
             content,
             steps,
+            adversaries: Vec::new(),
         });
     }
     (pairs, left_out)

@@ -6,8 +6,9 @@ use regard_tensor::{Tape, random};
 use regard_text::Padded;
 use regard_text::special_tokens::BOS;
 
+use super::adversary::{Search, adversary};
 use super::kendall::kendall_tau_b;
-use super::step::{Distances, Flips, NamedAttribution, Rationale, StepRecord};
+use super::step::{AdversaryRecord, Distances, Flips, NamedAttribution, Rationale, StepRecord};
 use super::variants::{Moment, Variant, shuffle, strongest, take};
 use super::{AuditOptions, Pair};
 use crate::attribution::{Method, Subject, attribute, state_gradient};
@@ -75,6 +76,16 @@ impl Walk<'_> {
         Ok(tables)
     }
 
+    /// The search for another attention, where this step was chosen for it.
+    fn adversary(&self, position: usize) -> Result<Option<AdversaryRecord>> {
+        if !self.pair.adversaries.contains(&position) {
+            return Ok(None);
+        }
+        let (updates, rate) = (self.options.adversary_updates, self.options.adversary_rate);
+        let search = Search { updates, rate, key: self.key(position, 2) };
+        adversary(&self.subject, position, search).map(Some)
+    }
+
     /// A key of its own for every draw of the audit.
     fn key(&self, position: usize, draw: u64) -> u64 {
         let words = [self.index as u64, position as u64, draw];
@@ -120,7 +131,7 @@ impl Walk<'_> {
             tvd: questions.distances(&answers),
             flips: questions.flips(&answers),
             rationales: Questions::rationales(&answers),
-            adversary: None,
+            adversary: self.adversary(position)?,
         })
     }
 }
