@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Passes every test. Needs the Rust toolchain of rust-toolchain.toml and a C compiler.
+# Passes every test. Needs the Rust toolchain of rust-toolchain.toml and a C compiler; chromium and npm for the page's.
 #
 #   ./test.sh          everything
 #   ./test.sh quick    formatting, lints and the tests that take seconds
@@ -18,3 +18,8 @@ cargo check --locked -p regard-decode --no-default-features
 cargo test --workspace --locked
 cargo clippy -p regard-text --features parquet --all-targets --locked -- -D warnings
 cargo test -p regard-text --features parquet --test formats --locked
+if [ -x "${CHROMIUM:-/usr/bin/chromium}" ] && command -v npm >/dev/null; then
+    tests/browser/with_demo.sh "${CARGO_TARGET_DIR:-target}/debug/regard"
+else
+    echo "skipped: no chromium or no npm (tests/browser)"
+fi

@@ -40,7 +40,7 @@ function picture(body) {
 function startAudit(body) {
     const one = model(body.model);
     const id = String(jobs.size + 1);
-    jobs.set(id, { done: 0, total: body.source.length, state: 'running', model: one });
+    jobs.set(id, { done: 0, total: body.sources.length, state: 'running', model: one });
     return { job: id };
 }
 
