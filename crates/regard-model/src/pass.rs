@@ -14,7 +14,7 @@ use crate::seq2seq::{Row, Run, Training};
 pub(crate) struct Pass<'a> {
     pub(crate) tape: &'a Tape,
     weights: &'a [Var],
-    pub(crate) hook: Option<&'a dyn AttentionHook>,
+    hook: Option<&'a dyn AttentionHook>,
     /// Whether what was looked at is wanted.
     pub(crate) attention: bool,
     /// Dropout sites are numbered in the order in which the layers meet them.
@@ -47,9 +47,15 @@ impl<'a> Pass<'a> {
             .with_hook(training.hook)
     }
 
+    /// Who sees and may replace values. A build with `--cfg regard_without_hooks` has nobody: what the calls cost is measured
+    /// against it (`bench/hooks.sh`).
+    pub(crate) fn hook(&self) -> Option<&'a dyn AttentionHook> {
+        if cfg!(regard_without_hooks) { None } else { self.hook }
+    }
+
     /// `x` as the hook wants it at a place.
     pub(crate) fn hooked(&self, place: Place, x: Var, rows: impl FnOnce() -> Vec<Row>) -> Result<Var> {
-        match self.hook.filter(|hook| hook.wants_value(place)) {
+        match self.hook().filter(|hook| hook.wants_value(place)) {
             Some(hook) => hook.value(&ValueCall { tape: self.tape, place, rows: &rows() }, x),
             None => Ok(x),
         }

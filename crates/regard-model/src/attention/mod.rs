@@ -95,7 +95,7 @@ impl Attention {
             Scoring::Dot(dot) => dot.scores(pass, query, source, &sentences)?,
         };
         let call = HookCall { tape: pass.tape, site: AttentionSite::CROSS, rows, lengths: source.lengths };
-        let hook = pass.hook.filter(|hook| hook.wants(call.site));
+        let hook = pass.hook().filter(|hook| hook.wants(call.site));
         if let Some(hook) = hook {
             scores = hook.scores(&call, scores)?;
         }

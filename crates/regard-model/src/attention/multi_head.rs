@@ -155,7 +155,7 @@ impl MultiHead {
 
     /// The hook, where it wants any of the heads.
     fn hook<'a>(&self, pass: &Pass<'a>) -> Option<&'a dyn AttentionHook> {
-        pass.hook.filter(|hook| self.all_sites().any(|site| hook.wants(site)))
+        pass.hook().filter(|hook| self.all_sites().any(|site| hook.wants(site)))
     }
 
     /// `x` `[heads, rows, positions]` as the hook wants it, head by head.
