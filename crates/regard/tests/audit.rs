@@ -6,7 +6,9 @@ mod common;
 use std::fs;
 use std::process::Command;
 
-use common::{Place, attention_model, corpus, fixed_vector_model, json, regard, transformer_model};
+use common::{
+    Place, attention_model, corpus, fixed_vector_model, json, regard, transformer_model, uniform_model,
+};
 use serde_json::Value;
 
 /// An audit of some sentences, and the file of its steps.
@@ -57,6 +59,41 @@ fn the_look_of_a_trained_model_is_load_bearing() {
     let bleu = test(&document, "bleu-without-head");
     assert_eq!(bleu["site"], "head 0.0");
     assert!(bleu["value"].as_f64().unwrap() < -0.5 * bleu["baseline"].as_f64().unwrap(), "{bleu}");
+}
+
+#[test]
+fn a_look_that_is_frozen_is_not_load_bearing() {
+    let place = Place::new();
+    let (document, _) = audit(&place, uniform_model(), "uniform", &[]);
+    assert!(
+        document["verdict"].as_str().unwrap().starts_with("The attention is not load-bearing"),
+        "{document}"
+    );
+    // Even weights stay what they are, however they are shuffled, and have no order to agree with.
+    assert!(test(&document, "permutation")["high"].as_f64().unwrap() < 1e-6);
+    assert_eq!(test(&document, "tau-gradient-states")["value"], Value::Null);
+    // The source is needed all the same.
+    assert!(test(&document, "source-removed")["low"].as_f64().unwrap() > 0.1);
+}
+
+#[test]
+fn another_look_leaves_the_words_alone_or_none_is_found() {
+    let place = Place::new();
+    let (_, steps) = audit(&place, attention_model(), "adversary", &[]);
+    let records = json(&fs::read_to_string(steps).unwrap());
+    let found: Vec<&Value> = records["steps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|step| &step["adversary"])
+        .filter(|a| !a.is_null())
+        .collect();
+    assert_eq!(found.len(), 20);
+    for adversary in &found {
+        let (jsd, tvd) = (adversary["jsd"].as_f64().unwrap(), adversary["tvd"].as_f64().unwrap());
+        assert!((0.0..=2_f64.ln()).contains(&jsd) && (0.0..=0.05).contains(&tvd), "{adversary}");
+    }
+    assert!(found.iter().any(|adversary| adversary["jsd"].as_f64().unwrap() > 0.05));
 }
 
 #[test]

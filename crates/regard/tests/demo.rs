@@ -55,4 +55,20 @@ fn attention_carries_long_sentences_and_a_fixed_vector_does_not() {
     );
     let said = translate(&format!("{out}/attention"), &[], "the black cat sleeps on the red chair\n");
     assert_eq!(said, "le chat noir dort sur la chaise rouge\n");
+    the_strongest_column_matters(&out);
+}
+
+/// Removing it changes a content word at least five times as often as removing a random one.
+fn the_strongest_column_matters(out: &str) {
+    let (model, src, tgt) = (format!("{out}/attention"), format!("{out}/test.en"), format!("{out}/test.fr"));
+    let call = ["audit", &model, "--src", &src, "--tgt", &tgt, "--json", "--quiet"];
+    let document = json(&regard(&call).ok());
+    let flips = document["tests"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|test| test["name"] == "flips-strongest-removed" && test["site"] == "content words")
+        .unwrap();
+    let of = |what: &str| flips[what].as_f64().unwrap();
+    assert!(of("value") > 0.5 && of("value") > 5.0 * of("baseline"), "{flips}");
 }

@@ -214,6 +214,12 @@ pub(crate) fn attention_model() -> &'static str {
     MODEL.get_or_init(|| trained(&["model.preset=bahdanau"]))
 }
 
+/// One whose attention weighs all positions alike, always.
+pub(crate) fn uniform_model() -> &'static str {
+    static MODEL: OnceLock<String> = OnceLock::new();
+    MODEL.get_or_init(|| trained(&["model.preset=bahdanau", "training.attention=uniform"]))
+}
+
 /// A trained recurrent decoder on a Transformer's encoder.
 pub(crate) fn reader_model() -> &'static str {
     static MODEL: OnceLock<String> = OnceLock::new();
