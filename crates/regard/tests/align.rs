@@ -32,6 +32,45 @@ fn links_of(record: &Value, first: usize) -> String {
     links.iter().map(|(source, target)| format!("{source}-{target}")).collect::<Vec<_>>().join(" ")
 }
 
+/// A target token belongs to the source token that it is owed to most.
+#[test]
+fn links_can_be_what_a_word_is_owed_to() {
+    let place = Place::new();
+    let [source, target] = common::corpus(7, 5, (3, 7));
+    let (src, tgt) = (place.write("src", &source), place.write("tgt", &target));
+    let cases = [
+        (attention_model(), "saliency", "gradient-input"),
+        (attention_model(), "norm", "norm"),
+        (transformer_model(), "saliency", "gradient-input"),
+        (transformer_model(), "value-zeroing", "value-zeroing"),
+        (transformer_model(), "alti", "alti"),
+    ];
+    for (model, method, attribution) in cases {
+        let args = ["align", model, "--src", &src, "--tgt", &tgt, "--method", method, "--threads", "2"];
+        let aligned = regard(&args).ok();
+        for ((line, source), target) in aligned.lines().zip(source.lines()).zip(target.lines()) {
+            let call = ["look", model, source, "--tgt", target, "--attribute", attribution, "--json"];
+            let seen: Value = serde_json::from_str(&regard(&call).ok()).unwrap();
+            let rows = seen["attribution"]["source"].as_array().unwrap();
+            let words = target.split(' ').count();
+            let strongest = |row: &Value| {
+                let row: Vec<f64> = row.as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect();
+                let words = &row[..row.len() - 1];
+                (0..words.len()).fold(0, |best, place| if words[place] > words[best] { place } else { best })
+            };
+            let mut links: Vec<(usize, usize)> =
+                rows.iter().take(words).enumerate().map(|(target, row)| (strongest(row), target)).collect();
+            links.sort_unstable();
+            let expected: Vec<String> = links.iter().map(|(s, t)| format!("{s}-{t}")).collect();
+            assert_eq!(line, expected.join(" "), "{method} of {source}");
+        }
+    }
+    let args = ["align", attention_model(), "--src", &src, "--tgt", &tgt, "--method"];
+    regard(&[&args[..], &["alti"]].concat()).fails_with(2, &["--method alti", "made for Transformers"]);
+    regard(&[&args[..], &["norm", "--layer", "0"]].concat())
+        .fails_with(2, &["--layer", "choose an attention"]);
+}
+
 #[test]
 fn links_are_where_the_model_looks() {
     let place = Place::new();

@@ -2,15 +2,19 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use regard_decode::{DecodeError, Look, MAX_SOURCE_TOKENS, Translator};
 use regard_eval::Links;
-use regard_look::{Reading, word_links};
-use regard_tensor::Precision;
+use regard_look::{LookError, Method, Reading, Subject, attribute, word_links};
+use regard_model::{ModelConfig, Seq2Seq};
+use regard_tensor::{Precision, Threads};
+use regard_text::special_tokens::EOS;
 use regard_text::{Token, is_blank};
 
 use super::AlignArgs;
+use crate::cli::failure::WrongCall;
 use crate::cli::settings::Settings;
 use crate::cli::text_options::TextOptions;
 
@@ -22,22 +26,46 @@ pub(super) struct Aligned {
     pub(super) cut_from: Option<usize>,
 }
 
+/// What links are read off.
+#[derive(Clone)]
+pub(super) enum Source {
+    /// The attention of a step.
+    Attention(Reading),
+    /// What a word is owed to.
+    Attribution { method: Method, config: Box<ModelConfig>, network: Arc<dyn Seq2Seq> },
+}
+
 /// A model, and where its links are read.
+#[derive(Clone)]
 pub(super) struct Aligner {
     pub(super) translator: Translator,
-    pub(super) reading: Reading,
+    pub(super) source: Source,
     pub(super) look: Look,
     pub(super) batch_size: usize,
+    pub(super) threads: Threads,
 }
 
 impl Aligner {
     pub(super) fn load(args: &AlignArgs, model: &Path, text: &TextOptions) -> Result<Self> {
-        let translator = args.settings.translator(model, text, Precision::F32)?;
+        let (source, translator) = if let Some(reading) = args.method.reading() {
+            (Source::Attention(reading), args.settings.translator(model, text, Precision::F32)?)
+        } else {
+            if args.layer.is_some() || args.head.0.is_some() || args.tune_gold.is_some() {
+                let problem = "--layer, --head and --tune-gold choose an attention: --method attention or attention-next";
+                return Err(WrongCall(problem.to_owned()).into());
+            }
+            let (config, network, translator) = args.settings.explainer(model, text)?;
+            (
+                Source::Attribution { method: args.method.attribution(), config: Box::new(config), network },
+                translator,
+            )
+        };
         if !translator.model().has_attention() {
             return Err(DecodeError::NoAttention { wanted: "an alignment by attention" }.into());
         }
         let look = Look { layer: args.layer, head: args.head.0 };
-        Ok(Self { translator, reading: args.method.reading(), look, batch_size: args.batch_size })
+        let threads = args.settings.threads()?;
+        Ok(Self { translator, source, look, batch_size: args.batch_size, threads })
     }
 
     /// The links of pairs that come after so many others; says which were too long to be read whole.
@@ -58,18 +86,80 @@ impl Aligner {
 
     /// The links of each pair; none where a side is blank.
     pub(super) fn aligned(&self, sources: &[&str], targets: &[&str]) -> Result<Vec<Aligned>> {
+        match &self.source {
+            Source::Attention(reading) => self.by_attention(*reading, sources, targets),
+            Source::Attribution { method, config, network } => {
+                self.by_attribution(*method, (config, network.as_ref()), sources, targets)
+            }
+        }
+    }
+
+    /// Each pair on one thread.
+    fn by_attribution(
+        &self,
+        method: Method,
+        (config, model): (&ModelConfig, &dyn Seq2Seq),
+        sources: &[&str],
+        targets: &[&str],
+    ) -> Result<Vec<Aligned>> {
+        let mut results: Vec<Result<Aligned>> = sources.iter().map(|_| Ok(Aligned::default())).collect();
+        let single = Threads::single();
+        self.threads.chunks_mut(&mut results, 1, |line, result| {
+            let (source, target) = (sources[line], targets[line]);
+            if is_blank(source) || is_blank(target) {
+                return;
+            }
+            let (source_ids, cut_from) = self.source_ids(source);
+            let mut target_ids = self.translator.target().encode(target);
+            target_ids.push(EOS);
+            let subject =
+                Subject { model, config, threads: &single, source: &source_ids, target: &target_ids };
+            let found = attribute(&subject, method).map(|found| {
+                let single = |row: &Vec<f64>| row.iter().map(|&value| value as f32).collect();
+                let matrix: Vec<Vec<f32>> = found.source.iter().map(single).collect();
+                self.linked(Reading::Current, &matrix, (source, target), cut_from)
+            });
+            result[0] = found.map_err(|error| match error {
+                LookError::Unfit { .. } => WrongCall(format!("--method {error}")).into(),
+                other => anyhow::Error::from(other),
+            });
+        });
+        results.into_iter().collect()
+    }
+
+    /// Source ids as the model reads them, the end symbol included, and the number of tokens where not all were read.
+    fn source_ids(&self, line: &str) -> (Vec<u32>, Option<usize>) {
+        let mut tokens: Vec<String> =
+            self.translator.tokenize(line).into_iter().map(|token| token.text).collect();
+        let cut_from = (tokens.len() > MAX_SOURCE_TOKENS).then_some(tokens.len());
+        tokens.truncate(MAX_SOURCE_TOKENS);
+        let mut ids = self.translator.source().ids(&tokens);
+        ids.push(EOS);
+        (ids, cut_from)
+    }
+
+    fn linked(
+        &self,
+        reading: Reading,
+        matrix: &[Vec<f32>],
+        (source, target): (&str, &str),
+        cut_from: Option<usize>,
+    ) -> Aligned {
+        let (mut source, target) = (self.source_words(source), self.target_words(target));
+        // What was not read has no column.
+        source.truncate(MAX_SOURCE_TOKENS);
+        Aligned { links: word_links(reading.rows(matrix, target.len()), &source, &target), cut_from }
+    }
+
+    fn by_attention(&self, reading: Reading, sources: &[&str], targets: &[&str]) -> Result<Vec<Aligned>> {
         let scores = self.translator.score(sources, targets, self.batch_size, Some(self.look))?;
         let pairs = sources.iter().zip(targets).zip(scores);
         let links = pairs.map(|((source, target), score)| {
             if is_blank(source) || is_blank(target) {
                 return Aligned::default();
             }
-            let (mut source, target) = (self.source_words(source), self.target_words(target));
-            // What was not read has no column.
-            source.truncate(MAX_SOURCE_TOKENS);
             let matrix = score.attention.unwrap_or_default();
-            let links = word_links(self.reading.rows(&matrix, target.len()), &source, &target);
-            Aligned { links, cut_from: score.cut_from }
+            self.linked(reading, &matrix, (source, target), score.cut_from)
         });
         Ok(links.collect())
     }

@@ -9,7 +9,7 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use regard_decode::pharaoh;
 use regard_eval::transpose;
-use regard_look::Reading;
+use regard_look::{self as look, Reading};
 
 use self::aligner::Aligner;
 use self::tune::{Gold, LineRange};
@@ -81,13 +81,33 @@ enum Method {
     Attention,
     /// Attention of the step that reads it, the next one
     AttentionNext,
+    /// |gradient of log p × word vector| (Ding et al. 2019)
+    Saliency,
+    /// Norms of weighted, transformed values in the last look at the source (Kobayashi et al. 2020)
+    Norm,
+    /// The turn of the last look's result without a position's value
+    ValueZeroing,
+    /// ALTI+, of Transformers (Ferrando et al. 2022)
+    Alti,
 }
 
 impl Method {
-    fn reading(self) -> Reading {
+    /// Which step's attention is read, where attention is.
+    fn reading(self) -> Option<Reading> {
         match self {
-            Self::Attention => Reading::Current,
-            Self::AttentionNext => Reading::Next,
+            Self::Attention => Some(Reading::Current),
+            Self::AttentionNext => Some(Reading::Next),
+            _ => None,
+        }
+    }
+
+    /// What is read in place of attention.
+    fn attribution(self) -> look::Method {
+        match self {
+            Self::Norm => look::Method::Norm,
+            Self::ValueZeroing => look::Method::ValueZeroing,
+            Self::Alti => look::Method::Alti,
+            _ => look::Method::GradientInput,
         }
     }
 }

@@ -71,7 +71,7 @@ impl Gold {
         let direction = if is_reverse { "reverse, " } else { "" };
         let mut best: Option<(f64, Look)> = None;
         for look in aligner.looks() {
-            let aligner = Aligner { translator: aligner.translator.clone(), look, ..*aligner };
+            let aligner = Aligner { look, ..aligner.clone() };
             let aligned = aligner.aligned(&sources[range.clone()], &targets[range.clone()])?;
             let turn = |links: Links| if is_reverse { transpose(&links) } else { links };
             let links: Vec<Links> = aligned.into_iter().map(|aligned| turn(aligned.links)).collect();
