@@ -1,10 +1,9 @@
 //! The length curve: BLEU by bucket of source length, one line per system, with the number of lines in each bucket.
 
-use crate::label::{ellipsise, visible};
-use crate::picture::colour::{FAINT_INK, GRID, line};
-use crate::picture::font::{char_width, text_width};
+use crate::picture::colour::Paint;
+use crate::picture::font::{fit, text_width};
 use crate::picture::scene::{Anchor, Scene, Shape, Stroke, Text};
-use crate::picture::{PictureError, png, svg};
+use crate::picture::{Picture, PictureError, Theme};
 
 /// Scores from 0 to 100 over buckets, for several systems.
 ///
@@ -62,21 +61,27 @@ const SMALL_SIZE: f32 = 11.0;
 const MARKER: f32 = 4.0;
 
 impl Chart {
-    /// The chart as an SVG file.
+    /// The chart, laid out.
     #[must_use]
-    pub fn svg(&self) -> String {
-        svg::svg(&self.scene())
+    pub fn picture(&self) -> Picture {
+        Picture(self.scene())
     }
 
-    /// The chart as a PNG file, as [`crate::heatmap_png`] does it.
+    /// The chart as SVG on white paper.
+    #[must_use]
+    pub fn svg(&self) -> String {
+        self.picture().svg(Theme::Light)
+    }
+
+    /// The chart as PNG on white paper, with the built-in font.
     ///
     /// # Errors
     /// [`PictureError`] where the picture is too large for memory.
     pub fn png(&self) -> Result<Vec<u8>, PictureError> {
-        png(self.scene())
+        self.picture().png(Theme::Light, None)
     }
 
-    pub(crate) fn scene(&self) -> Scene {
+    fn scene(&self) -> Scene {
         let mut scene = Scene::new(format!("{}: {} by {}", self.title, self.y_label, self.x_label));
         scene.text(Text::new(MARGIN, MARGIN + 13.0, 15.0, fit(&self.title, WIDTH - 2.0 * MARGIN, 15.0)));
         let plot = Plot { top: self.legend(&mut scene), buckets: self.buckets.len(), most: self.most() };
@@ -116,8 +121,8 @@ impl Chart {
         for tick in 0..=5_u8 {
             let score = plot.most * f64::from(tick) / 5.0;
             let y = plot.y(score);
-            let colour = if tick == 0 { FAINT_INK } else { GRID };
-            scene.line((LEFT, y), (RIGHT, y), Stroke { colour, width: 1.0, dash: 0.0 });
+            let colour = if tick == 0 { Paint::FaintInk } else { Paint::Grid };
+            scene.line((LEFT, y), (RIGHT, y), Stroke::new(colour, 1.0));
             scene.text(Text::new(LEFT - 8.0, y + 4.0, SMALL_SIZE, score.to_string()).anchored(Anchor::End));
         }
         let slot = plot.slot();
@@ -128,12 +133,12 @@ impl Chart {
             };
             scene.text(below(18.0, name));
             if let Some(count) = self.counts.get(bucket) {
-                scene.text(below(34.0, &count.to_string()).coloured(FAINT_INK));
+                scene.text(below(34.0, &count.to_string()).coloured(Paint::FaintInk));
             }
         }
         if !self.counts.is_empty() {
             let lines = Text::new(LEFT - 8.0, plot.bottom() + 34.0, SMALL_SIZE, "lines");
-            scene.text(lines.anchored(Anchor::End).coloured(FAINT_INK));
+            scene.text(lines.anchored(Anchor::End).coloured(Paint::FaintInk));
         }
         let middle = f32::midpoint(LEFT, RIGHT);
         let x_label = Text::new(middle, plot.bottom() + 58.0, SIZE, fit(&self.x_label, RIGHT - LEFT, SIZE));
@@ -151,7 +156,7 @@ impl Chart {
         let points: Vec<_> = series.scores.iter().enumerate().take(plot.buckets).map(at).collect();
         for run in points.split(Option::is_none).filter(|run| run.len() > 1) {
             let points = run.iter().flatten().map(|(_, _, point)| *point).collect();
-            scene.shapes.push(Shape::Polyline { points, stroke: stroke(index) });
+            scene.shapes.push(Shape::Polyline { points, stroke: stroke(index), tip: String::new() });
         }
         // Side by side, so that intervals of several systems can be told apart.
         let aside = 5.0 * (index as f32 - (self.series.len() as f32 - 1.0) / 2.0);
@@ -197,7 +202,7 @@ impl Plot {
 
 /// Lines differ in colour and in dashes, for who does not see the colours.
 fn stroke(index: usize) -> Stroke {
-    Stroke { colour: line(index), width: 2.0, dash: [0.0, 7.0, 2.5][index % 3] }
+    Stroke { dash: [0.0, 7.0, 2.5][index % 3], ..Stroke::new(Paint::Line(index), 2.0) }
 }
 
 /// A circle, square, triangle or diamond.
@@ -208,14 +213,7 @@ fn marker(index: usize, (x, y): (f32, f32), tip: String) -> Shape {
         let angle = (f32::from(i) / f32::from(corners) + turn) * std::f32::consts::TAU;
         (x + radius * angle.cos(), y + radius * angle.sin())
     };
-    Shape::Polygon { points: (0..corners).map(corner).collect(), fill: line(index), tip }
-}
-
-fn fit(text: &str, width: f32, size: f32) -> String {
-    if text.is_empty() {
-        return String::new();
-    }
-    ellipsise(&visible(text), width, |c| char_width(c, size))
+    Shape::Polygon { points: (0..corners).map(corner).collect(), fill: Paint::Line(index), tip }
 }
 
 #[cfg(test)]

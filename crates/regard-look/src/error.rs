@@ -33,6 +33,9 @@ pub enum LookError {
     /// It is not wanted any more.
     #[error("stopped")]
     Stopped,
+    /// An archive would be larger than its format allows.
+    #[error("{0}: more than 4 GiB do not fit into an .npz file; choose a shorter sentence")]
+    Archive(String),
     /// A metric says so.
     #[error("{0}")]
     Metric(String),

@@ -24,6 +24,22 @@ pub struct Site {
     pub scores: Vec<Vec<f32>>,
 }
 
+impl Site {
+    /// `cross_0_1` for the head 1 of layer 0, `cross_0_mean` for the mean of all heads.
+    pub(crate) fn name(&self) -> String {
+        let head = self.head.map_or("mean".to_owned(), |head| head.to_string());
+        format!("{}_{}_{head}", self.kind_name(), self.layer)
+    }
+
+    pub(crate) fn kind_name(&self) -> &'static str {
+        match self.site {
+            SiteKind::EncoderSelf => "encoder_self",
+            SiteKind::DecoderSelf => "decoder_self",
+            SiteKind::Cross => "cross",
+        }
+    }
+}
+
 /// What was computed on the way through a given translation.
 #[derive(Debug, Default)]
 pub(crate) struct Pass {

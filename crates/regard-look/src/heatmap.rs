@@ -46,6 +46,48 @@ pub struct Strongest {
     pub weight: f32,
 }
 
+/// How much of the look a source token has got in all, by its column's sum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Coverage {
+    /// Below 0.3: perhaps left out of the translation.
+    Skipped,
+    /// From 0.3 to 1.7.
+    Once,
+    /// Above 1.7: perhaps translated twice.
+    Repeated,
+}
+
+impl Coverage {
+    /// What a sum says.
+    #[must_use]
+    pub fn of(sum: f32) -> Self {
+        match sum {
+            _ if sum < 0.3 => Self::Skipped,
+            _ if sum > 1.7 => Self::Repeated,
+            _ => Self::Once,
+        }
+    }
+
+    /// The sign before a number.
+    pub(crate) fn sign(self) -> &'static str {
+        match self {
+            Self::Skipped => "▾",
+            Self::Once => "",
+            Self::Repeated => "▴",
+        }
+    }
+
+    /// What follows a number.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Skipped => "skipped",
+            Self::Once => "",
+            Self::Repeated => "repeated",
+        }
+    }
+}
+
 /// How much each target token looked at each source token: weights `[tgt_len, src_len]`, finite and not negative.
 ///
 /// Rows that come out of a softmax sum to 1; those of `local_p` attention sum to less, and rows need not sum to
@@ -131,6 +173,13 @@ impl Heatmap {
     #[must_use]
     pub fn strongest(&self) -> Vec<Option<Strongest>> {
         self.weights.iter().map(|row| strongest(row)).collect()
+    }
+
+    /// Σ over the target tokens of the weights of each source token, `[src_len]`; see [`Coverage`].
+    #[must_use]
+    pub fn column_sums(&self) -> Vec<f32> {
+        let sum = |column: usize| self.weights.iter().map(|row| row[column]).sum();
+        (0..self.source_tokens.len()).map(sum).collect()
     }
 
     /// Entropy of each row in nats, `[tgt_len]` ([`entropy`]).
@@ -222,6 +271,19 @@ mod tests {
         let entropies = heatmap.entropies();
         assert!((entropies[0] - 1.054_92).abs() < 1e-5, "{entropies:?}");
         assert_eq!(entropies[1..], [0.0, 0.0]);
+    }
+
+    #[test]
+    fn sums_tell_what_was_skipped_and_repeated() {
+        let weights = vec![vec![0.1, 0.0, 0.9], vec![0.1, 0.6, 0.3], vec![0.05, 0.2, 0.75]];
+        let sums = Heatmap::new(words("a b c"), words("x y z"), weights).unwrap().column_sums();
+        for (sum, expected) in sums.iter().zip([0.25, 0.8, 1.95]) {
+            assert!((sum - expected).abs() < 1e-6, "{sums:?}");
+        }
+        let coverage: Vec<Coverage> = sums.into_iter().map(Coverage::of).collect();
+        assert_eq!(coverage, [Coverage::Skipped, Coverage::Once, Coverage::Repeated]);
+        assert_eq!([0.3, 1.7].map(Coverage::of), [Coverage::Once; 2]);
+        assert_eq!(Heatmap::new(words("a"), vec![], vec![]).unwrap().column_sums(), [0.0]);
     }
 
     #[test]

@@ -92,7 +92,7 @@ pub struct StepEffect {
     pub jsd: f64,
 }
 
-/// Looks into a model while it translates a sentence.
+/// Looks into a model while it translates a sentence. An observer is told of the search for the original translation.
 ///
 /// # Errors
 /// [`LookError::Nothing`] for a blank sentence, [`LookError::Impossible`] for what the model or the sentence does not have,
@@ -125,7 +125,8 @@ pub fn inspect(
     let original = force(translator, controls, &source, &target.ids, wanted)?;
     let intervention = if is_changed {
         let changed = with_hook(controls, Some(&all));
-        let (found, _) = translate(translator, text, options, changed)?;
+        // Who watches the search watches that of the original.
+        let (found, _) = translate(translator, text, options, Controls { observer: None, ..changed })?;
         let forced = force(translator, changed, &source, &target.ids, wanted)?;
         Some(effect(options, &target, &original, &found, forced))
     } else {
@@ -232,4 +233,43 @@ pub(crate) fn look(sites: &[Site], layer: Option<usize>, head: Option<usize>) ->
     }
     let scores = weights.iter().map(|row| row.iter().map(|weight| weight.ln()).collect()).collect();
     Some(Site { site: SiteKind::Cross, layer, head: None, weights, scores })
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Two sites, one of three positions and one of two, made up.
+    pub(crate) fn seen() -> Inspection {
+        let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<String>>();
+        let cross = Site {
+            site: SiteKind::Cross,
+            layer: 0,
+            head: Some(1),
+            weights: vec![vec![0.25, 0.5, 0.25], vec![0.125, 0.5, 0.375]],
+            scores: vec![vec![-1.5, 0.0, 2.0], vec![1.0, 0.0, 0.5]],
+        };
+        let own = Site {
+            site: SiteKind::DecoderSelf,
+            layer: 2,
+            head: None,
+            weights: vec![vec![1.0, 0.0], vec![0.5, 0.5]],
+            scores: vec![vec![0.0, f32::NEG_INFINITY], vec![0.0, 0.0]],
+        };
+        Inspection {
+            source_tokens: words(&["a,b", "say \"hi\"", "</s>"]),
+            target_tokens: words(&["le", "</s>"]),
+            source_unknown: Vec::new(),
+            target_unknown: Vec::new(),
+            text: "le".to_owned(),
+            log_prob: -0.75,
+            token_log_probs: vec![-0.5, -0.25],
+            sites: vec![cross, own],
+            intervention: None,
+            source_ids: vec![4, 5, 3],
+            target_ids: vec![6, 3],
+            cut_from: None,
+            stopped: false,
+        }
+    }
 }

@@ -36,6 +36,16 @@ pub(crate) fn runs_left(c: char) -> bool {
         | '\u{1e800}'..='\u{1efff}')
 }
 
+/// Whether most of the tokens are written from right to left, so that the sentence is.
+pub(crate) fn reads_left<'a>(tokens: impl IntoIterator<Item = &'a str>) -> bool {
+    let (mut left, mut all) = (0, 0);
+    for token in tokens {
+        all += usize::from(token.contains(char::is_alphabetic));
+        left += usize::from(token.contains(runs_left));
+    }
+    2 * left > all
+}
+
 /// The longest prefix of `text` that fits into `limit` with an ellipsis after it, or `text` itself where that fits.
 /// `width` gives the width of one character, in the unit of `limit`.
 pub(crate) fn ellipsise(text: &str, limit: f32, width: impl Fn(char) -> f32) -> String {
@@ -83,6 +93,12 @@ mod tests {
         assert_eq!(visible(" \u{a0}"), "␣␣");
         assert_eq!(visible("\t"), "⇥");
         assert_eq!(visible("a b שלום 日本"), "a b שלום 日本");
+    }
+
+    #[test]
+    fn the_direction_of_a_sentence_is_that_of_most_words() {
+        assert!(reads_left(["החתול", "הקטן", "BBC", "."]) && reads_left(["السلام"]));
+        assert!(!reads_left(["the", "word", "שלום"]) && !reads_left(["1", "."]) && !reads_left([]));
     }
 
     #[test]

@@ -3,25 +3,28 @@
 //! [`inspect`] looks into a model while it translates a sentence, and compares that with a run in which an
 //! [`Intervention`] changes something inside.
 //!
-//! The pictures take plain data (words and a matrix of weights, curves, tables) and draw it: in the terminal, as SVG,
-//! as PNG and as one self-contained HTML page. They know no model. The PNG writer brings its own font, so its text is
-//! there on a machine that has none.
+//! The pictures take plain data (words and a matrix of weights, curves, tables, the steps of a search) and draw it: in
+//! the terminal, as SVG, as PNG and as one self-contained HTML page. They know no model. The PNG writer brings its own
+//! font, so its text is there on a machine that has none.
 //!
 //! ```
-//! use regard_look::{Colour, Heatmap, heatmap_terminal};
+//! use regard_look::{Colour, Heatmap, TerminalOptions, heatmap_terminal};
 //!
 //! let words = |text: &str| text.split(' ').map(String::from).collect::<Vec<_>>();
 //! let scores = vec![vec![1.0, 3.0, 0.5, 0.0]];
 //! let heatmap = Heatmap::from_scores(words("the black cat sleeps"), words("noir"), &scores, 1.0)?;
 //! assert!((heatmap.row(0)[1] - 0.79).abs() < 0.005);
-//! assert!(heatmap_terminal(&heatmap, 60, Colour::Plain).contains("black 0.79"));
+//! let options = TerminalOptions { width: 60, colour: Colour::Plain, sums: false };
+//! assert!(heatmap_terminal(&heatmap, options).contains("black 0.79"));
 //! # Ok::<(), regard_look::HeatmapError>(())
 //! ```
 
 mod alignment;
 mod attribution;
 mod audit;
+mod beam_tree;
 mod chart;
+mod csv;
 mod distance;
 mod error;
 mod forced;
@@ -29,9 +32,12 @@ mod heatmap;
 mod inspection;
 mod intervention;
 mod label;
+mod links;
+mod npz;
 mod picture;
 mod report;
 mod sentence;
+mod shaded_words;
 mod softmax;
 
 pub use alignment::{Reading, word_links};
@@ -43,13 +49,19 @@ pub use audit::{
     AdversaryRecord, Audit, AuditOptions, Auditee, Distances, Flips, HeadRecord, Measure, NamedAttribution,
     Rationale, Records, Settings, StepRecord, Watch, audit, kendall_tau_b,
 };
+pub use beam_tree::{BeamNode, BeamTree};
 pub use chart::{Chart, Series};
 pub use distance::{jensen_shannon, total_variation};
 pub use error::{LookError, Result};
 pub use forced::Site;
-pub use heatmap::{Heatmap, HeatmapError, Strongest};
+pub use heatmap::{Coverage, Heatmap, HeatmapError, Strongest};
 pub use inspection::{Effect, InspectOptions, Inspection, StepEffect, inspect};
 pub use intervention::{Action, GrammarError, Heads, Intervention, Interventions, Reach, Stage, Steps};
-pub use picture::{Colour, HeatmapOptions, PictureError, heatmap_png, heatmap_svg, heatmap_terminal};
+pub use links::Links;
+pub use picture::{
+    Colour, Font, FontError, HeatmapOptions, Picture, PictureError, TerminalOptions, Theme, heatmap_png,
+    heatmap_svg, heatmap_terminal,
+};
 pub use report::{Block, Report, Section, Table};
+pub use shaded_words::ShadedWords;
 pub use softmax::{SoftmaxError, entropy, sharpen, softmax};

@@ -2,7 +2,7 @@
 
 use crate::chart::Chart;
 use crate::heatmap::Heatmap;
-use crate::picture::{HeatmapOptions, html};
+use crate::picture::{HeatmapOptions, Picture, Theme, html};
 
 /// A report with its sections, in order. All texts are plain: markup in them is shown, not obeyed.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -45,6 +45,13 @@ pub enum Block {
         /// A line below the picture.
         caption: String,
     },
+    /// Any other picture.
+    Picture {
+        /// The picture.
+        picture: Picture,
+        /// A line below the picture.
+        caption: String,
+    },
 }
 
 /// A table whose first column names the rows; the other columns are set to the right, as numbers are.
@@ -70,6 +77,12 @@ impl Report {
     /// ```
     #[must_use]
     pub fn html(&self) -> String {
-        html::page(self)
+        self.html_in(Theme::Light)
+    }
+
+    /// The same on another ground.
+    #[must_use]
+    pub fn html_in(&self, theme: Theme) -> String {
+        html::page(self, theme)
     }
 }

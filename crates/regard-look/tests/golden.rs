@@ -5,8 +5,12 @@
 
 mod common;
 
-use common::{awkward, crossing, titled, words};
-use regard_look::{Colour, Heatmap, heatmap_svg, heatmap_terminal};
+use common::{awkward, crossing, terminal, titled, words};
+use regard_decode::{Considered, Fate, SearchStep};
+use regard_look::{
+    BeamTree, Colour, Heatmap, HeatmapOptions, Links, ShadedWords, TerminalOptions, Theme, heatmap_svg,
+    heatmap_terminal,
+};
 use std::path::Path;
 
 fn assert_golden(name: &str, actual: &str) {
@@ -28,8 +32,66 @@ fn svg() {
 
 #[test]
 fn plain_terminal() {
-    assert_golden("crossing-100.txt", &heatmap_terminal(&crossing(), 100, Colour::Plain));
-    assert_golden("crossing-60.txt", &heatmap_terminal(&crossing(), 60, Colour::Plain));
-    assert_golden("crossing-30.txt", &heatmap_terminal(&crossing(), 30, Colour::Plain));
-    assert_golden("awkward-60.txt", &heatmap_terminal(&awkward(), 60, Colour::Plain));
+    assert_golden("crossing-100.txt", &terminal(&crossing(), 100, Colour::Plain));
+    assert_golden("crossing-60.txt", &terminal(&crossing(), 60, Colour::Plain));
+    assert_golden("crossing-30.txt", &terminal(&crossing(), 30, Colour::Plain));
+    assert_golden("awkward-60.txt", &terminal(&awkward(), 60, Colour::Plain));
+}
+
+/// A source of four words of which one is skipped and one is repeated.
+fn repeating() -> Heatmap {
+    let weights = vec![
+        vec![0.9, 0.05, 0.05, 0.0],
+        vec![0.0, 0.0, 0.95, 0.05],
+        vec![0.0, 0.1, 0.9, 0.0],
+        vec![0.05, 0.05, 0.0, 0.9],
+    ];
+    Heatmap::new(words("the red chair </s>"), words("la chaise chaise </s>"), weights).unwrap()
+}
+
+#[test]
+fn sums() {
+    let options = HeatmapOptions { sums: true, ..HeatmapOptions::default() };
+    assert_golden("sums.svg", &heatmap_svg(&repeating(), &options));
+    for width in [30, 80] {
+        let options = TerminalOptions { width, colour: Colour::Plain, sums: true };
+        assert_golden(&format!("sums-{width}.txt"), &heatmap_terminal(&repeating(), options));
+    }
+}
+
+#[test]
+fn links() {
+    let links = Links { title: Some("<crossing>".into()), heatmap: repeating(), threshold: 0.1 };
+    assert_golden("links.svg", &links.picture().svg(Theme::Light));
+    let links = Links { title: None, heatmap: awkward(), threshold: 0.1 };
+    assert_golden("links-awkward.svg", &links.picture().svg(Theme::Dark));
+}
+
+#[test]
+fn shaded_words() {
+    let words = words("le chat <unk> </s>");
+    let shaded = ShadedWords::from_log_probs("le chat", &words, &[-0.01, -0.5, -3.0, f32::NEG_INFINITY]);
+    assert_golden("shaded_words.svg", &shaded.picture().svg(Theme::Light));
+}
+
+#[test]
+fn beam_tree() {
+    let considered = |parent, token, log_prob, sum, fate| Considered { parent, token, log_prob, sum, fate };
+    let first = vec![
+        considered(0, 0, -0.2, -0.2, Fate::Lives),
+        considered(0, 1, -1.5, -1.5, Fate::Lives),
+        considered(0, 2, -4.0, -4.0, Fate::Dropped),
+    ];
+    let second = vec![
+        considered(0, 3, -0.3, -0.5, Fate::Ended),
+        considered(1, 2, -0.5, -2.0, Fate::Cut),
+        considered(0, 1, -5.0, -5.2, Fate::Dropped),
+    ];
+    let steps = [
+        SearchStep { sentence: 0, position: 0, candidates: first, living: vec![vec![0], vec![1]] },
+        SearchStep { sentence: 0, position: 1, candidates: second, living: vec![] },
+    ];
+    let names = words("chat <unk> Donaudampfschifffahrtsgesellschaft </s>");
+    let tree = BeamTree::new("beam of 2", &steps, &[0, 3], |id| names[id as usize].clone());
+    assert_golden("beam_tree.svg", &tree.picture().svg(Theme::Light));
 }

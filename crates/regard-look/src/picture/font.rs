@@ -1,17 +1,57 @@
-//! The one font of every picture, and how wide it sets a text.
+//! The font inside this crate, how wide it sets a text, and fonts that a user gives.
 
-use crate::label::char_columns;
+use crate::label::{char_columns, ellipsise, visible};
 use skrifa::charmap::Charmap;
 use skrifa::instance::{LocationRef, Size};
 use skrifa::metrics::GlyphMetrics;
+use skrifa::string::StringId;
 use skrifa::{FontRef, MetadataProvider};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
+use thiserror::Error;
 
-/// `DejaVu Sans` 2.37 (Latin, Greek, Cyrillic, Hebrew, Arabic, symbols; no CJK). Licence: `fonts/LICENSE`.
+/// `DejaVu Sans` 2.37, complete (Latin, Greek, Cyrillic, Hebrew, Arabic, symbols; no CJK). Licence: `fonts/LICENSE`.
 pub(crate) static FONT: &[u8] = include_bytes!("../../fonts/DejaVuSans.ttf");
 
 /// The family name inside [`FONT`].
 pub(crate) const FAMILY: &str = "DejaVu Sans";
+
+/// A font for the texts of a PNG: TrueType or OpenType, or the first of a collection. What it lacks is taken from the
+/// font inside this crate.
+///
+/// Layouts are those of the built-in font, which is a wide one.
+#[derive(Debug, Clone)]
+pub struct Font {
+    pub(crate) bytes: Arc<Vec<u8>>,
+    pub(crate) family: String,
+}
+
+/// Bytes that are no font.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("is no font that can be read: give a .ttf, .otf or .ttc file")]
+pub struct FontError;
+
+impl Font {
+    /// Reads a font file.
+    ///
+    /// # Errors
+    /// [`FontError`] where the bytes are no font with a name and a table of characters.
+    pub fn new(bytes: Vec<u8>) -> Result<Self, FontError> {
+        let font = FontRef::from_index(&bytes, 0).map_err(|_| FontError)?;
+        let names = || font.localized_strings(StringId::TYPOGRAPHIC_FAMILY_NAME);
+        let family = names()
+            .english_or_first()
+            .or_else(|| font.localized_strings(StringId::FAMILY_NAME).english_or_first());
+        let family = family.ok_or(FontError)?.to_string();
+        if !font.charmap().has_map() {
+            return Err(FontError);
+        }
+        Ok(Self { bytes: Arc::new(bytes), family })
+    }
+
+    fn has(&self, c: char) -> bool {
+        FontRef::from_index(&self.bytes, 0).is_ok_and(|font| font.charmap().map(c).is_some())
+    }
+}
 
 struct Face {
     characters: Charmap<'static>,
@@ -38,9 +78,17 @@ pub(crate) fn char_width(c: char, size: f32) -> f32 {
     glyph.unwrap_or_else(|| char_columns(c) as f32 / 2.0) * size
 }
 
-/// Whether the font has no glyph for `c`, so that a PNG shows an empty box.
-pub(crate) fn lacks(c: char) -> bool {
-    char_columns(c) > 0 && FACE.characters.map(c).is_none()
+/// `text` as readers may see it, cut to `width` pixels at `size` pixels; no text stays none.
+pub(crate) fn fit(text: &str, width: f32, size: f32) -> String {
+    if text.is_empty() {
+        return String::new();
+    }
+    ellipsise(&visible(text), width, |c| char_width(c, size))
+}
+
+/// Whether neither the font inside this crate nor the given one has a glyph for `c`, so that a PNG shows an empty box.
+pub(crate) fn lacks(c: char, font: Option<&Font>) -> bool {
+    char_columns(c) > 0 && FACE.characters.map(c).is_none() && !font.is_some_and(|font| font.has(c))
 }
 
 #[cfg(test)]
@@ -57,9 +105,32 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_known() {
-        assert!(lacks('日') && lacks('ක'));
+        assert!(lacks('日', None) && lacks('ක', None));
         for c in "aé ж ש ع α → ⇥ ∅ ␣ … \u{fffd}".chars() {
-            assert!(!lacks(c), "{c}");
+            assert!(!lacks(c, None), "{c}");
+        }
+    }
+
+    #[test]
+    fn every_letter_of_five_scripts_is_there() {
+        let scripts =
+            ['A'..='Z', 'À'..='ſ', 'Α'..='Ω', 'α'..='ω', 'А'..='я', 'א'..='ת', 'ء'..='غ', 'ف'..='ي'];
+        let lacking: String = scripts
+            .into_iter()
+            .flatten()
+            // One place among the Greek capitals is free.
+            .filter(|&c| c != '\u{3a2}' && lacks(c, None))
+            .collect();
+        assert!(!lacking.contains(char::is_alphabetic), "{lacking}");
+    }
+
+    #[test]
+    fn a_given_font_is_read_and_anything_else_refused() {
+        let font = Font::new(FONT.to_vec()).unwrap();
+        assert_eq!(font.family, FAMILY);
+        assert!(font.has('a') && !font.has('日') && lacks('日', Some(&font)));
+        for bytes in [Vec::new(), b"text".to_vec(), FONT[..100].to_vec(), vec![0; 1000]] {
+            assert_eq!(Font::new(bytes).unwrap_err(), FontError);
         }
     }
 }

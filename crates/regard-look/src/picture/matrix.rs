@@ -1,9 +1,10 @@
 //! Layout of the heatmap: everything is placed from the size of a cell, which follows from the number of words.
 
-use super::colour::{FAINT_INK, GOLD, GRID, INK, ramp, text_on};
+use super::colour::{Paint, is_visible};
 use super::font::{char_width, text_width};
+use super::scale::{GAP, SMALL_SIZE, scale, word};
 use super::scene::{Anchor, Rect, Scene, Stroke, Text};
-use crate::heatmap::Heatmap;
+use crate::heatmap::{Coverage, Heatmap};
 use crate::label::{ellipsise, visible};
 use std::f32::consts::FRAC_1_SQRT_2;
 
@@ -15,13 +16,12 @@ pub struct HeatmapOptions {
     /// Gold links `(source, target)`, 0-based as in `0-1` of a Pharaoh file, drawn as outlined cells. Links outside the
     /// matrix are not drawn.
     pub gold: Vec<(usize, usize)>,
+    /// A row of column sums below the matrix, those outside of [`Coverage::Once`] marked.
+    pub sums: bool,
 }
 
 const MARGIN: f32 = 16.0;
-/// Space between labels and cells.
-const GAP: f32 = 6.0;
 const TITLE_SIZE: f32 = 15.0;
-const SMALL_SIZE: f32 = 10.0;
 /// Labels are cut here.
 const LABEL_WIDTH: f32 = 140.0;
 /// The longer side of the matrix, as long as cells stay between their limits.
@@ -30,6 +30,9 @@ const CELL_LIMITS: (f32, f32) = (12.0, 44.0);
 /// Numbers stand in the cells up to this many columns.
 const NUMBERED_COLUMNS: usize = 12;
 const NUMBERED_CELL: f32 = 36.0;
+/// Heights of the row of sums.
+const FLAT_SUM: f32 = 18.0;
+const UPRIGHT_SUM: f32 = 38.0;
 
 /// How column labels stand: as flat as their room allows.
 #[derive(Clone, Copy, PartialEq)]
@@ -49,11 +52,13 @@ struct Layout<'a> {
     /// Of the first cell.
     left: f32,
     top: f32,
+    /// Of the row of sums with the space above it; 0 where there is none.
+    sums_height: f32,
 }
 
 /// The picture of a heatmap.
 pub(crate) fn scene(heatmap: &Heatmap, options: &HeatmapOptions) -> Scene {
-    let layout = Layout::new(heatmap, options.title.is_some());
+    let layout = Layout::new(heatmap, options);
     let (columns, rows) = (layout.columns.len(), layout.rows.len());
     let title = options.title.as_deref().unwrap_or("Attention");
     let mut scene =
@@ -62,7 +67,10 @@ pub(crate) fn scene(heatmap: &Heatmap, options: &HeatmapOptions) -> Scene {
     layout.cells(&mut scene);
     layout.grid(&mut scene);
     layout.links(&options.gold, &mut scene);
-    let legend_end = layout.legend(!options.gold.is_empty(), &mut scene);
+    if options.sums {
+        layout.sums(&mut scene);
+    }
+    let legend_end = layout.legend(options, &mut scene);
 
     let mut width = layout.right().max(legend_end);
     if let Some(title) = &options.title {
@@ -71,11 +79,11 @@ pub(crate) fn scene(heatmap: &Heatmap, options: &HeatmapOptions) -> Scene {
         width = width.max(MARGIN + text_width(&title, TITLE_SIZE));
         scene.text(Text::new(MARGIN, MARGIN + TITLE_SIZE - 2.0, TITLE_SIZE, title));
     }
-    scene.sized(width + MARGIN, layout.bottom() + 30.0 + MARGIN)
+    scene.sized(width + MARGIN, layout.end() + 30.0 + MARGIN)
 }
 
 impl<'a> Layout<'a> {
-    fn new(heatmap: &'a Heatmap, titled: bool) -> Self {
+    fn new(heatmap: &'a Heatmap, options: &HeatmapOptions) -> Self {
         let (source, target) = (heatmap.source_tokens(), heatmap.target_tokens());
         let longer = source.len().max(target.len()).max(1);
         let cell = (MATRIX_SIDE / longer as f32).floor().clamp(CELL_LIMITS.0, CELL_LIMITS.1);
@@ -92,7 +100,8 @@ impl<'a> Layout<'a> {
         } else {
             (Head::Upright, label_width)
         };
-        let title_height = if titled { TITLE_SIZE + 12.0 } else { 0.0 };
+        let title_height = if options.title.is_some() { TITLE_SIZE + 12.0 } else { 0.0 };
+        let sum_height = if cell < NUMBERED_CELL { UPRIGHT_SUM } else { FLAT_SUM };
         let corner = text_width("target ↓", SMALL_SIZE);
         Self {
             heatmap,
@@ -103,6 +112,7 @@ impl<'a> Layout<'a> {
             cell,
             font,
             head,
+            sums_height: if options.sums { GAP + sum_height } else { 0.0 },
         }
     }
 
@@ -120,6 +130,11 @@ impl<'a> Layout<'a> {
         self.y(self.rows.len())
     }
 
+    /// Where cells and sums end.
+    fn end(&self) -> f32 {
+        self.bottom() + self.sums_height
+    }
+
     /// Where cells and slanted labels end.
     fn right(&self) -> f32 {
         let label_end = |(column, label): (usize, &String)| match self.head {
@@ -134,7 +149,7 @@ impl<'a> Layout<'a> {
     fn labels(&self, scene: &mut Scene) {
         let corner = |y: f32, text: &str| {
             let text = Text::new(self.left - GAP, y, SMALL_SIZE, text);
-            text.anchored(Anchor::End).coloured(FAINT_INK)
+            text.anchored(Anchor::End).coloured(Paint::FaintInk)
         };
         scene.text(corner(self.top - GAP - SMALL_SIZE * 1.3, "source →"));
         scene.text(corner(self.top - GAP, "target ↓"));
@@ -156,18 +171,17 @@ impl<'a> Layout<'a> {
 
     /// Cells that can be told from an empty one, so that a picture of long sentences stays small.
     fn cells(&self, scene: &mut Scene) {
-        let empty = ramp(0.0);
         let (width, height) = (self.x(self.columns.len()) - self.left, self.bottom() - self.top);
-        scene.rect(Rect { x: self.left, y: self.top, width, height, fill: Some(empty), ..Rect::default() });
+        let fill = Some(Paint::Weight(0.0));
+        scene.rect(Rect { x: self.left, y: self.top, width, height, fill, ..Rect::default() });
         for (row, weights) in self.heatmap.weights().iter().enumerate() {
             for (column, &weight) in weights.iter().enumerate() {
-                let fill = ramp(weight);
-                if fill == empty {
+                if !is_visible(weight) {
                     continue;
                 }
                 let tip = format!("{} ← {}: {weight:.3}", self.rows[row], self.columns[column]);
                 let cell = self.cell_at(row, column);
-                scene.rect(Rect { fill: Some(fill), tip, ..cell });
+                scene.rect(Rect { fill: Some(Paint::Weight(weight)), tip, ..cell });
                 self.number(row, column, weight, scene);
             }
         }
@@ -179,7 +193,7 @@ impl<'a> Layout<'a> {
         }
         let (x, y) = (self.x(column) + self.cell / 2.0, self.y(row) + self.cell / 2.0 + 4.0);
         let text = Text::new(x, y, 11.0, format!("{weight:.2}"));
-        scene.text(text.anchored(Anchor::Middle).coloured(text_on(ramp(weight))));
+        scene.text(text.anchored(Anchor::Middle).coloured(Paint::OnWeight(weight)));
     }
 
     fn cell_at(&self, row: usize, column: usize) -> Rect {
@@ -188,7 +202,7 @@ impl<'a> Layout<'a> {
     }
 
     fn grid(&self, scene: &mut Scene) {
-        let stroke = Stroke { colour: GRID, width: if self.cell < 20.0 { 0.5 } else { 1.0 }, dash: 0.0 };
+        let stroke = Stroke::new(Paint::Grid, if self.cell < 20.0 { 0.5 } else { 1.0 });
         let (right, bottom) = (self.x(self.columns.len()), self.bottom());
         for column in 0..=self.columns.len() {
             scene.line((self.x(column), self.top), (self.x(column), bottom), stroke);
@@ -206,30 +220,60 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// The scale of weights below the matrix; returns where it ends.
-    fn legend(&self, gold: bool, scene: &mut Scene) -> f32 {
-        const STEPS: usize = 40;
-        const STEP: f32 = 3.0;
-        let (y, height) = (self.bottom() + 14.0, 10.0);
-        let mut x = self.left;
-        let word = |scene: &mut Scene, x: f32, content: &str| {
-            scene.text(Text::new(x, y + 9.0, SMALL_SIZE, content).coloured(INK));
-            x + text_width(content, SMALL_SIZE)
-        };
-        // Whole pixels, so that the steps touch without a seam.
-        x = (word(scene, x, "weight 0") + GAP).ceil();
-        for step in 0..STEPS {
-            let fill = Some(ramp((step as f32 + 0.5) / STEPS as f32));
-            scene.rect(Rect { x, y, width: STEP, height, fill, ..Rect::default() });
-            x += STEP;
+    /// One number below each column, upright where the column is narrow; what is skipped or repeated has a ground and a sign.
+    fn sums(&self, scene: &mut Scene) {
+        let narrow = self.cell < NUMBERED_CELL;
+        let (y, height) = (self.bottom() + GAP, self.sums_height - GAP);
+        let name = Text::new(self.left - GAP, y + 13.0, SMALL_SIZE, "sum");
+        scene.text(name.anchored(Anchor::End).coloured(Paint::FaintInk));
+        for (column, sum) in self.heatmap.column_sums().into_iter().enumerate() {
+            let coverage = Coverage::of(sum);
+            let (fill, ink) = match paint(coverage) {
+                Some(line) => (Some(Paint::Line(line)), Paint::OnLine(line)),
+                None => (None, Paint::Ink),
+            };
+            let tip =
+                format!("Σ {}: {sum:.3} {}", self.columns[column], coverage.name()).trim_end().to_owned();
+            let stroke = Some(Stroke::new(Paint::Grid, if self.cell < 20.0 { 0.5 } else { 1.0 }));
+            scene.rect(Rect { x: self.x(column), y, width: self.cell, height, fill, stroke, tip });
+            let label = format!("{}{sum:.2}", coverage.sign());
+            let x = self.x(column) + self.cell / 2.0;
+            scene.text(if narrow {
+                Text::new(x + 3.5, y + height - 3.0, SMALL_SIZE, label).turned(-90.0).coloured(ink)
+            } else {
+                Text::new(x, y + 13.0, SMALL_SIZE, label).anchored(Anchor::Middle).coloured(ink)
+            });
         }
-        x = word(scene, x + GAP, "1");
-        if gold {
+    }
+
+    /// The scale of weights below the matrix and what the marks mean; returns where it ends.
+    fn legend(&self, options: &HeatmapOptions, scene: &mut Scene) -> f32 {
+        let y = self.end() + 14.0;
+        let mut x = scale(scene, (self.left, y), "weight");
+        if !options.gold.is_empty() {
             x += 3.0 * GAP;
             scene.rect(outlined(Rect { x, y: y - 1.0, width: 12.0, height: 12.0, ..Rect::default() }));
-            x = word(scene, x + 12.0 + GAP, "gold link");
+            x = word(scene, (x + 12.0 + GAP, y), "gold link");
+        }
+        if options.sums {
+            for (coverage, limit) in [(Coverage::Skipped, "sum < 0.3"), (Coverage::Repeated, "sum > 1.7")] {
+                x += 3.0 * GAP;
+                let fill = paint(coverage).map(Paint::Line);
+                scene.rect(Rect { x, y: y - 1.0, width: 12.0, height: 12.0, fill, ..Rect::default() });
+                let name = format!("{} {}, {limit}", coverage.sign(), coverage.name());
+                x = word(scene, (x + 12.0 + GAP, y), &name);
+            }
         }
         x
+    }
+}
+
+/// The colour of a chart's line for a source word that was skipped or repeated.
+fn paint(coverage: Coverage) -> Option<usize> {
+    match coverage {
+        Coverage::Skipped => Some(1),
+        Coverage::Once => None,
+        Coverage::Repeated => Some(2),
     }
 }
 
@@ -242,7 +286,7 @@ fn outlined(cell: Rect) -> Rect {
         y: cell.y + inset,
         width: cell.width - 2.0 * inset,
         height: cell.height - 2.0 * inset,
-        stroke: Some(Stroke { colour: GOLD, width, dash: 0.0 }),
+        stroke: Some(Stroke::new(Paint::Gold, width)),
         ..cell
     }
 }

@@ -3,8 +3,8 @@
 //! A line is `target word, cells, strongest source word and its weight`. Where the cells of all columns do not fit into
 //! the width, the matrix is cut into bands of columns, one below the other.
 
-use super::colour::{Rgb, ramp, text_on};
-use crate::heatmap::Heatmap;
+use super::colour::{Paint, Rgb, Theme};
+use crate::heatmap::{Coverage, Heatmap};
 use crate::label::{char_columns, columns, ellipsise_columns, runs_left, visible};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -18,20 +18,34 @@ pub enum Colour {
     Ansi,
 }
 
+/// How a heatmap is written in a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TerminalOptions {
+    /// Lines have at most so many columns (at least 24 are used).
+    pub width: usize,
+    /// How cells are shown.
+    pub colour: Colour,
+    /// A row of column sums below the cells, and the source words that were skipped or repeated by name.
+    pub sums: bool,
+}
+
 /// From a weight of 0 to 1, rounded to ninths: what is below 0.056 leaves its cell empty.
 const RAMP: [char; 10] = [' ', '.', ':', '-', '=', '+', '*', '#', '%', '@'];
+/// The label of the row of sums.
+const SUM: &str = "sum";
 /// Narrower than this nothing is readable.
 const NARROWEST: usize = 24;
 /// A column label that is written downwards has at most this many characters.
 const TALLEST_LABEL: usize = 12;
 
-/// The heatmap as lines of at most `width` columns (at least 24 are used).
+/// The heatmap as lines of text.
 ///
 /// Wide characters count as two columns. In [`Colour::Plain`] the output holds no escape sequence; in neither does a
 /// token bring one in.
 #[must_use]
-pub fn heatmap_terminal(heatmap: &Heatmap, width: usize, colour: Colour) -> String {
-    let layout = Layout::new(heatmap, width.max(NARROWEST), colour);
+pub fn heatmap_terminal(heatmap: &Heatmap, options: TerminalOptions) -> String {
+    let width = options.width.max(NARROWEST);
+    let layout = Layout::new(heatmap, width, options);
     let mut lines = Vec::new();
     let bands = layout.bands();
     for band in &bands {
@@ -41,8 +55,14 @@ pub fn heatmap_terminal(heatmap: &Heatmap, width: usize, colour: Colour) -> Stri
         }
         lines.extend(layout.head(band));
         lines.extend((0..layout.rows.len()).map(|row| layout.row(row, band)));
+        if options.sums {
+            lines.push(layout.sums(band));
+        }
     }
     lines.push(layout.legend());
+    if options.sums {
+        lines.extend(layout.flagged(width));
+    }
     lines.iter().flat_map(|line| [line.trim_end(), "\n"]).collect()
 }
 
@@ -62,12 +82,13 @@ struct Layout<'a> {
 }
 
 impl<'a> Layout<'a> {
-    fn new(heatmap: &'a Heatmap, width: usize, colour: Colour) -> Self {
+    fn new(heatmap: &'a Heatmap, width: usize, options: TerminalOptions) -> Self {
+        let colour = options.colour;
         let label = |token: &String| ellipsise_columns(&visible(token), (width / 4).min(20));
         let rows: Vec<String> = heatmap.target_tokens().iter().map(label).collect();
         let columns: Vec<String> = heatmap.source_tokens().iter().map(label).collect();
         let strongest = strongest(heatmap, (width / 4).min(16));
-        let row_width = widest(&rows);
+        let row_width = widest(&rows).max(if options.sums { SUM.len() } else { 0 });
         let room = width.saturating_sub(row_width + widest(&strongest) + 3).max(2);
 
         let (across_cell, most) = match colour {
@@ -143,16 +164,52 @@ impl<'a> Layout<'a> {
                     _ => format!("{weight:.2}"),
                 };
                 let blank = (self.cell.saturating_sub(number.len())) / 2;
-                paint(ramp(weight), &pad_right(&format!("{}{number}", " ".repeat(blank)), self.cell))
+                paint(weight, &pad_right(&format!("{}{number}", " ".repeat(blank)), self.cell))
             }
         }
+    }
+
+    /// Sums where they fit into the cells, else only the signs of what was skipped or repeated.
+    fn sums(&self, band: &Range<usize>) -> String {
+        let sums = &self.heatmap.column_sums()[band.clone()];
+        let cell = |sum: &f32| {
+            let sign = Coverage::of(*sum).sign();
+            let number = format!("{sign}{sum:.2}");
+            let fits = self.cell > columns(&number);
+            pad_right(if fits { &number } else { sign }, self.cell)
+        };
+        let blank = " ".repeat(self.row_width - SUM.len());
+        format!("{blank}{SUM} {}", sums.iter().map(cell).collect::<String>())
+    }
+
+    /// The words that were skipped and those that were repeated, by name, in lines of at most `width` columns.
+    fn flagged(&self, width: usize) -> Vec<String> {
+        let sums = self.heatmap.column_sums();
+        let mut lines = Vec::new();
+        for (coverage, limit) in [(Coverage::Skipped, "< 0.3"), (Coverage::Repeated, "> 1.7")] {
+            let flagged = sums.iter().zip(&self.columns).filter(|(sum, _)| Coverage::of(**sum) == coverage);
+            let words: Vec<String> =
+                flagged.map(|(sum, word)| format!("{} {sum:.2}", in_place(word))).collect();
+            if words.is_empty() {
+                continue;
+            }
+            let mut line = format!("{} {}, sum {limit}:", coverage.sign(), coverage.name());
+            for word in words {
+                if columns(&line) + 1 + columns(&word) > width {
+                    lines.push(std::mem::replace(&mut line, " ".to_owned()));
+                }
+                line = line + " " + &word;
+            }
+            lines.push(line);
+        }
+        lines
     }
 
     fn legend(&self) -> String {
         match self.colour {
             Colour::Plain => format!("weight 0 [{}] 1", RAMP.iter().collect::<String>()),
             Colour::Ansi => {
-                let strip: String = (0..=10).map(|step| paint(ramp(step as f32 / 10.0), " ")).collect();
+                let strip: String = (0..=10).map(|step| paint(step as f32 / 10.0, " ")).collect();
                 format!("weight 0 {strip} 1")
             }
         }
@@ -188,8 +245,9 @@ fn stack(label: &str) -> Vec<String> {
     pieces
 }
 
-fn paint(background: Rgb, text: &str) -> String {
-    let (Rgb(r, g, b), Rgb(r2, g2, b2)) = (background, text_on(background));
+fn paint(weight: f32, text: &str) -> String {
+    let colour = |paint| Theme::Light.colour(paint);
+    let (Rgb(r, g, b), Rgb(r2, g2, b2)) = (colour(Paint::Weight(weight)), colour(Paint::OnWeight(weight)));
     format!("\x1b[48;2;{r};{g};{b}m\x1b[38;2;{r2};{g2};{b2}m{text}\x1b[0m")
 }
 

@@ -1,6 +1,6 @@
 //! Heatmaps that several tests draw.
 
-use regard_look::{Heatmap, HeatmapOptions};
+use regard_look::{Colour, Heatmap, HeatmapOptions, TerminalOptions, heatmap_terminal};
 
 pub(crate) fn words(text: &str) -> Vec<String> {
     text.split(' ').map(String::from).collect()
@@ -30,5 +30,10 @@ pub(crate) fn awkward() -> Heatmap {
 }
 
 pub(crate) fn titled(title: &str) -> HeatmapOptions {
-    HeatmapOptions { title: Some(title.into()), gold: vec![(0, 0), (2, 1)] }
+    HeatmapOptions { title: Some(title.into()), gold: vec![(0, 0), (2, 1)], ..HeatmapOptions::default() }
+}
+
+/// Without sums.
+pub(crate) fn terminal(heatmap: &Heatmap, width: usize, colour: Colour) -> String {
+    heatmap_terminal(heatmap, TerminalOptions { width, colour, sums: false })
 }

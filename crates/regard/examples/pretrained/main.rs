@@ -30,7 +30,7 @@ use std::process::ExitCode;
 use foreign::Result;
 use g2p_en::G2p;
 use netra::Netra;
-use regard::look::{Colour, heatmap_terminal};
+use regard::look::{Colour, TerminalOptions, heatmap_terminal};
 use regard::tensor::Threads;
 
 fn main() -> ExitCode {
@@ -67,9 +67,10 @@ fn pronounce(directory: &Path, words: &[&str]) -> Result<()> {
 
 fn transliterate(directory: &Path, words: &[&str]) -> Result<()> {
     let found = Netra::load(directory)?.transliterate(&Threads::all(), words)?;
+    let options = TerminalOptions { width: 80, colour: Colour::Plain, sums: false };
     for (word, found) in words.iter().zip(found) {
         println!("{word}\t{}\tlog p = {:.5}", found.text, found.log_prob);
-        println!("{}", heatmap_terminal(&found.look, 80, Colour::Plain));
+        println!("{}", heatmap_terminal(&found.look, options));
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use regard_decode::Translator;
 use regard_eval::LengthBucket;
-use regard_look::{Colour, Heatmap, HeatmapOptions, heatmap_svg, heatmap_terminal};
+use regard_look::{Colour, Heatmap, HeatmapOptions, TerminalOptions, heatmap_svg, heatmap_terminal};
 use regard_model::{Predictor, checkpoint};
 use regard_train::{LOG_FILE, Trainer};
 use serde::Serialize;
@@ -145,7 +145,7 @@ fn leave(
     let page = out.join("report.html");
     write(&page, report(models, heatmap, hits).html().as_bytes())?;
     let picture = out.join("heatmap.svg");
-    let options = HeatmapOptions { title: None, gold: grammar::the_black_cat().links };
+    let options = HeatmapOptions { gold: grammar::the_black_cat().links, ..HeatmapOptions::default() };
     write(&picture, heatmap_svg(heatmap, &options).as_bytes())?;
     let lines = |line: fn(&Sentence) -> String| {
         data.test.iter().map(|sentence| line(sentence) + "\n").collect::<String>()
@@ -179,7 +179,7 @@ fn show(models: &[Measured], heatmap: &Heatmap, hits: ContentHits, out: &Path) -
     };
     print(&format!(
         "\nWhere the attention model looks (rows: what it writes, columns: what it reads)\n\n{}",
-        heatmap_terminal(heatmap, 80, colour)
+        heatmap_terminal(heatmap, TerminalOptions { width: 80, colour, sums: false })
     ))?;
     print(&format!(
         "{} of {} content words ({:.1} %) look hardest at the word that they translate.\n",

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use regard_decode::{Controls, Look, Translator};
+use regard_decode::{Controls, Look, SearchObserver, Translator};
 use regard_look::{Action, Attribution, Intervention, LookError, Method, Reach, Site, Subject, attribute};
-use regard_look::{Block, Colour, Heatmap, HeatmapOptions, Report, Section};
-use regard_look::{InspectOptions, Inspection, heatmap_png, heatmap_svg, heatmap_terminal, inspect};
+use regard_look::{Colour, Heatmap, TerminalOptions, heatmap_terminal};
+use regard_look::{InspectOptions, Inspection, inspect};
 use regard_model::{ModelConfig, Seq2Seq};
 use regard_tensor::Precision;
 use regard_text::is_blank;
@@ -19,10 +19,12 @@ use serde::Serialize;
 use super::failure::WrongCall;
 use super::look_args::WhichLook;
 use super::look_effect;
-use super::output::{print, print_json, write};
+use super::look_pictures::{PictureArgs, Shown};
+use super::output::{print, print_json};
 use super::search_args::SearchArgs;
 use super::settings::Settings;
 use super::text_options::TextOptions;
+use super::translate_trace::Trace;
 
 /// Where a model looks while it translates one sentence: one row a target token, one column a source token.
 ///
@@ -51,15 +53,6 @@ pub(super) struct LookArgs {
     /// integrated-gradients, smooth-grad, occlusion, value-zeroing, norm, alti, rollout
     #[arg(long, value_name = "METHOD", value_parser = method)]
     attribute: Option<Method>,
-    /// Write the heatmap as SVG
-    #[arg(long, value_name = "FILE")]
-    svg: Option<PathBuf>,
-    /// Write the heatmap as PNG
-    #[arg(long, value_name = "FILE")]
-    png: Option<PathBuf>,
-    /// Write a page that needs nothing else
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
     /// No colours in the terminal
     #[arg(long)]
     plain: bool,
@@ -69,6 +62,8 @@ pub(super) struct LookArgs {
     /// One JSON document
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    pictures: PictureArgs,
     #[command(flatten)]
     look: WhichLook,
     #[command(flatten)]
@@ -131,6 +126,7 @@ pub(super) fn run(args: &LookArgs) -> Result<()> {
         return Err(WrongCall("the sentence is blank: there is nothing to look at".to_owned()).into());
     }
     let (base, interventions) = (base(args)?, interventions(args)?);
+    args.pictures.check(args.tgt.is_some())?;
     let model = Model::load(args)?;
     let translator = &model.translator;
     let has_attention = translator.model().has_attention();
@@ -145,7 +141,10 @@ pub(super) fn run(args: &LookArgs) -> Result<()> {
         base: if has_attention { base } else { Vec::new() },
         interventions,
     };
-    let mut seen = inspect(translator, &args.text, &options, &Controls::default()).map_err(reported)?;
+    let trace = Trace::default();
+    let observer = args.pictures.wants_steps().then_some(&trace as &dyn SearchObserver);
+    let controls = Controls { observer, ..Controls::default() };
+    let mut seen = inspect(translator, &args.text, &options, &controls).map_err(reported)?;
     if let Some(tokens) = seen.cut_from {
         args.settings.say_cut(1, tokens);
     }
@@ -160,23 +159,41 @@ pub(super) fn run(args: &LookArgs) -> Result<()> {
         (None, look) => look.as_ref().map(|look| look.weights.clone()),
     };
     let heatmap = table.map(|table| heatmap(&seen, table)).transpose()?;
-    if let Some(heatmap) = &heatmap {
-        pictures(args, &seen, heatmap)?;
-    }
+    let shown = Shown {
+        seen: &seen,
+        heatmap: heatmap.as_ref(),
+        steps: trace.into_steps(),
+        target: translator.target(),
+        title: title(args, &seen),
+        caption: &args.text,
+    };
+    args.pictures.write(&shown, &args.settings)?;
     if args.json {
         shown_first(&mut seen.sites, look);
         let attribution = attribution.as_ref();
         return print_json(&Document { seen: &seen, temperature: args.temperature, attribution });
     }
+    print_text(args, &seen, attribution.as_ref(), heatmap.as_ref())
+}
+
+/// The translation, the heatmap and what an intervention changes.
+fn print_text(
+    args: &LookArgs,
+    seen: &Inspection,
+    attribution: Option<&Attribution>,
+    heatmap: Option<&Heatmap>,
+) -> Result<()> {
     print(&seen.text)?;
-    if let Some(attribution) = &attribution {
+    if let Some(attribution) = attribution {
         print(&format!("{}, each row as shares of its sum", attribution.definition))?;
     }
-    if let Some(heatmap) = &heatmap {
-        print(heatmap_terminal(heatmap, width(args), colour(args)).trim_end_matches('\n'))?;
+    if let Some(heatmap) = heatmap {
+        let options =
+            TerminalOptions { width: width(args), colour: colour(args), sums: args.pictures.sums() };
+        print(heatmap_terminal(heatmap, options).trim_end_matches('\n'))?;
     }
     match &seen.intervention {
-        Some(effect) => print(look_effect::table(&seen, effect).trim_end_matches('\n')),
+        Some(effect) => print(look_effect::table(seen, effect).trim_end_matches('\n')),
         None => Ok(()),
     }
 }
@@ -254,23 +271,10 @@ fn labels(tokens: &[String], unknown: &[usize]) -> Vec<String> {
     tokens.iter().enumerate().map(label).collect()
 }
 
-fn pictures(args: &LookArgs, seen: &Inspection, heatmap: &Heatmap) -> Result<()> {
-    let title = if args.is_as_trained() {
-        seen.text.clone()
-    } else {
-        format!("{} (temperature {})", seen.text, args.temperature)
-    };
-    let options = HeatmapOptions { title: Some(title.clone()), ..HeatmapOptions::default() };
-    if let Some(path) = &args.svg {
-        write(path, heatmap_svg(heatmap, &options).as_bytes())?;
+/// What stands above a picture.
+fn title(args: &LookArgs, seen: &Inspection) -> String {
+    if args.is_as_trained() {
+        return seen.text.clone();
     }
-    if let Some(path) = &args.png {
-        write(path, &heatmap_png(heatmap, &options)?)?;
-    }
-    if let Some(path) = &args.html {
-        let picture = Block::Heatmap { heatmap: heatmap.clone(), options, caption: args.text.clone() };
-        let section = Section { title: "Where the model looked".to_owned(), blocks: vec![picture] };
-        write(path, Report { title, sections: vec![section] }.html().as_bytes())?;
-    }
-    Ok(())
+    format!("{} (temperature {})", seen.text, args.temperature)
 }

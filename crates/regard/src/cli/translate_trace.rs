@@ -1,4 +1,4 @@
-//! Every step of a search, for `--trace`.
+//! Every step of a search, for `translate --trace` and the beam tree of `look`.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -34,10 +34,15 @@ struct CandidateRecord {
 }
 
 impl Trace {
+    /// All steps, in the order in which they were made.
+    pub(super) fn into_steps(self) -> Vec<SearchStep> {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The steps of each line.
     pub(super) fn into_records(self, lines: usize, target: &Pipeline) -> Vec<Vec<StepRecord>> {
         let mut records: Vec<Vec<StepRecord>> = (0..lines).map(|_| Vec::new()).collect();
-        for step in self.0.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        for step in self.into_steps() {
             if let Some(of_line) = records.get_mut(step.sentence) {
                 of_line.push(record(step, target));
             }

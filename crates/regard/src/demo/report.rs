@@ -19,7 +19,7 @@ pub fn report(models: &[Measured], heatmap: &Heatmap, hits: ContentHits) -> Repo
         ),
         Block::Heatmap {
             heatmap: heatmap.clone(),
-            options: HeatmapOptions { title: None, gold },
+            options: HeatmapOptions { gold, ..HeatmapOptions::default() },
             caption: "The crossings are the adjectives, which stand after the noun in French.".to_owned(),
         },
         Block::Paragraph(format!(

@@ -1,0 +1,189 @@
+//! The files of `regard look`: pictures, tables and arrays.
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use clap::{Args, ValueEnum};
+use regard_decode::SearchStep;
+use regard_look::{
+    BeamTree, Block, Font, Heatmap, HeatmapOptions, Inspection, Links, Picture, Report, Section, ShadedWords,
+    Theme,
+};
+use regard_text::Pipeline;
+
+use super::failure::WrongCall;
+use super::output::write;
+use super::settings::Settings;
+
+/// Links below this weight are not drawn.
+const FAINT: f32 = 0.1;
+/// So many missing characters are named.
+const NAMED: usize = 16;
+
+#[derive(Args)]
+pub(super) struct PictureArgs {
+    /// Write the picture as SVG
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    /// Write the picture as PNG
+    #[arg(long, value_name = "FILE")]
+    png: Option<PathBuf>,
+    /// Write a page that needs nothing else
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// What --svg, --png and --html show
+    #[arg(long, value_enum, default_value = "matrix", value_name = "VIEW")]
+    view: View,
+    /// A dark ground for --svg, --png and --html
+    #[arg(long)]
+    dark: bool,
+    /// A .ttf, .otf or .ttc file for the texts of --png; what it lacks is taken from the built-in font
+    #[arg(long, value_name = "FILE", requires = "png")]
+    font: Option<PathBuf>,
+    /// Below the matrix, the sum of each column; words with less than 0.3 are marked as skipped, with more than 1.7 as repeated
+    #[arg(long)]
+    sums: bool,
+    /// Write the weights and scores of all layers and heads as comma-separated values
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// Write them as numpy arrays
+    #[arg(long, value_name = "FILE")]
+    npz: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum View {
+    /// The weights as a matrix
+    Matrix,
+    /// Both sentences with lines between them
+    Links,
+    /// The translation, each word on a ground that says how probable it was
+    Words,
+    /// What the search considered, and what became of it
+    Tree,
+}
+
+/// What there is to show.
+pub(super) struct Shown<'a> {
+    pub(super) seen: &'a Inspection,
+    /// None where the model has no attention.
+    pub(super) heatmap: Option<&'a Heatmap>,
+    /// Of the search, where they are wanted.
+    pub(super) steps: Vec<SearchStep>,
+    pub(super) target: &'a Pipeline,
+    pub(super) title: String,
+    pub(super) caption: &'a str,
+}
+
+impl PictureArgs {
+    /// Whether the steps of the search are shown.
+    pub(super) fn wants_steps(&self) -> bool {
+        self.view == View::Tree && self.draws()
+    }
+
+    pub(super) fn sums(&self) -> bool {
+        self.sums
+    }
+
+    fn draws(&self) -> bool {
+        self.svg.is_some() || self.png.is_some() || self.html.is_some()
+    }
+
+    /// Refuses what cannot be shown; `given`: the translation is.
+    pub(super) fn check(&self, given: bool) -> Result<()> {
+        if self.view != View::Matrix && !self.draws() {
+            let problem = "--view says what a picture shows: add --svg FILE, --png FILE or --html FILE";
+            return Err(WrongCall(problem.to_owned()).into());
+        }
+        if given && self.wants_steps() {
+            let problem = "--view tree shows a search, and with --tgt there is none: leave one of them out";
+            return Err(WrongCall(problem.to_owned()).into());
+        }
+        Ok(())
+    }
+
+    /// Writes the files that were asked for.
+    pub(super) fn write(&self, shown: &Shown, settings: &Settings) -> Result<()> {
+        if let Some(path) = &self.csv {
+            write(path, shown.seen.csv().as_bytes())?;
+        }
+        if let Some(path) = &self.npz {
+            write(path, &shown.seen.npz()?)?;
+        }
+        let font = self.font()?;
+        let Some(picture) = self.picture(shown) else { return Ok(()) };
+        let theme = if self.dark { Theme::Dark } else { Theme::Light };
+        if let Some(path) = &self.svg {
+            write(path, picture.svg(theme).as_bytes())?;
+        }
+        if let Some(path) = &self.png {
+            warn(&picture.missing_characters(font.as_ref()), settings);
+            write(path, &picture.png(theme, font.as_ref())?)?;
+        }
+        if let Some(path) = &self.html {
+            let blocks = vec![Block::Picture { picture, caption: shown.caption.to_owned() }];
+            let section = Section { title: self.heading().to_owned(), blocks };
+            let report = Report { title: shown.title.clone(), sections: vec![section] };
+            write(path, report.html_in(theme).as_bytes())?;
+        }
+        Ok(())
+    }
+
+    fn font(&self) -> Result<Option<Font>> {
+        let Some(path) = &self.font else { return Ok(None) };
+        let bytes = fs::read(path).with_context(|| format!("{}: cannot be read", path.display()))?;
+        Font::new(bytes).map(Some).with_context(|| path.display().to_string())
+    }
+
+    /// The picture; none of the weights of a model that has none.
+    fn picture(&self, shown: &Shown) -> Option<Picture> {
+        let (seen, title) = (shown.seen, shown.title.clone());
+        match self.view {
+            View::Matrix => {
+                let options =
+                    HeatmapOptions { title: Some(title), sums: self.sums, ..HeatmapOptions::default() };
+                shown.heatmap.map(|heatmap| heatmap.picture(&options))
+            }
+            View::Links => {
+                let links = |heatmap: &Heatmap| Links {
+                    title: Some(title),
+                    heatmap: heatmap.clone(),
+                    threshold: FAINT,
+                };
+                shown.heatmap.map(|heatmap| links(heatmap).picture())
+            }
+            View::Words => {
+                let words = ShadedWords::from_log_probs(title, &seen.target_tokens, &seen.token_log_probs);
+                Some(words.picture())
+            }
+            View::Tree => {
+                let name = |id| shown.target.tokens_of(&[id]).concat();
+                Some(BeamTree::new(title, &shown.steps, &seen.target_ids, name).picture())
+            }
+        }
+    }
+
+    fn heading(&self) -> &'static str {
+        match self.view {
+            View::Matrix | View::Links => "Where the model looked",
+            View::Words => "How probable each word was",
+            View::Tree => "What the search considered",
+        }
+    }
+}
+
+/// Names the characters that a PNG shows as boxes.
+fn warn(missing: &[char], settings: &Settings) {
+    if missing.is_empty() {
+        return;
+    }
+    let named: Vec<String> =
+        missing.iter().take(NAMED).map(|c| format!("{c} (U+{:04X})", u32::from(*c))).collect();
+    let more = missing.len().saturating_sub(NAMED);
+    let more = if more == 0 { String::new() } else { format!(", and {more} more") };
+    settings.say(format_args!(
+        "--png: there is no glyph for {}{more}; name a font that has them with --font",
+        named.join(", ")
+    ));
+}
