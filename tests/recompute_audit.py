@@ -66,6 +66,10 @@ def readings(name, site):
         "flips-uniform": (flip("uniform"), flip("without_source")),
         "flips-strongest-removed": (flip("without_strongest"), flip("without_random")),
         "adversary": (lambda step: step["adversary"]["jsd"] if step.get("adversary") else None, None),
+        "adversary-found": (
+            lambda step: float(step["adversary"]["jsd"] is not None) if step.get("adversary") else None,
+            None,
+        ),
     }
     if name in simple:
         return simple[name]

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::distance::{jensen_shannon, total_variation};
 use crate::error::{LookError, Result};
 use crate::forced::{Site, Wanted, force, sites_of, with_hook};
-use crate::intervention::{Intervention, Interventions};
+use crate::intervention::{Intervention, Interventions, check};
 use crate::sentence::{Source, Target};
 
 /// How a sentence is looked into.
@@ -120,6 +120,7 @@ pub fn inspect(
         Some(target) => (Target::given(translator.target(), target), false),
         None => translate(translator, text, options, controls)?,
     };
+    check::within(&options.interventions, source.positions(), target.ids.len())?;
     let is_changed = !options.interventions.is_empty();
     let wanted = Wanted { sites: translator.model().has_attention(), distributions: is_changed };
     let original = force(translator, controls, &source, &target.ids, wanted)?;

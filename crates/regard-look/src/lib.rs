@@ -26,6 +26,7 @@ mod beam_tree;
 mod chart;
 mod csv;
 mod distance;
+mod draws;
 mod error;
 mod forced;
 mod heatmap;
@@ -56,7 +57,9 @@ pub use error::{LookError, Result};
 pub use forced::Site;
 pub use heatmap::{Coverage, Heatmap, HeatmapError, Strongest};
 pub use inspection::{Effect, InspectOptions, Inspection, StepEffect, inspect};
-pub use intervention::{Action, GrammarError, Heads, Intervention, Interventions, Reach, Stage, Steps};
+pub use intervention::{
+    Action, GrammarError, Heads, Intervention, Interventions, Reach, Stage, Steps, is_temperature,
+};
 pub use links::Links;
 pub use picture::{
     Colour, Font, FontError, HeatmapOptions, Picture, PictureError, TerminalOptions, Theme, heatmap_png,

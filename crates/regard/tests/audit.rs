@@ -13,7 +13,7 @@ use serde_json::Value;
 
 /// An audit of some sentences, and the file of its steps.
 fn audit(place: &Place, model: &str, name: &str, options: &[&str]) -> (Value, String) {
-    let [source, target] = corpus(9, 12, (5, 12));
+    let [source, target] = corpus(9, 24, (5, 12));
     let (src, tgt) = (place.write("test.en", source), place.write("test.fr", target));
     let steps = place.at(&format!("{name}.steps.json"));
     let call = ["audit", model, "--src", &src, "--tgt", &tgt, "--json", "--quiet", "--steps-json", &steps];
@@ -31,7 +31,7 @@ fn every_value_can_be_computed_again() {
     let place = Place::new();
     for (name, model) in [("recurrent", attention_model()), ("transformer", transformer_model())] {
         let (document, steps) = audit(&place, model, name, &[]);
-        assert_eq!(document["steps"].as_u64(), Some(48));
+        assert_eq!(document["steps"].as_u64(), Some(96));
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/recompute_audit.py");
         let python =
             Command::new("python3").arg(script).arg(place.at(&format!("{name}.json"))).arg(&steps).output();
@@ -90,10 +90,10 @@ fn another_look_leaves_the_words_alone_or_none_is_found() {
         .collect();
     assert_eq!(found.len(), 20);
     for adversary in &found {
-        let (jsd, tvd) = (adversary["jsd"].as_f64().unwrap(), adversary["tvd"].as_f64().unwrap());
+        let (Some(jsd), Some(tvd)) = (adversary["jsd"].as_f64(), adversary["tvd"].as_f64()) else { continue };
         assert!((0.0..=2_f64.ln()).contains(&jsd) && (0.0..=0.05).contains(&tvd), "{adversary}");
     }
-    assert!(found.iter().any(|adversary| adversary["jsd"].as_f64().unwrap() > 0.05));
+    assert!(found.iter().any(|adversary| adversary["jsd"].as_f64().is_some_and(|jsd| jsd > 0.05)));
 }
 
 #[test]
@@ -130,6 +130,8 @@ fn what_cannot_be_audited_is_said() {
     let call =
         |model: &'static str, src: &str, tgt: &str| regard(&["audit", model, "--src", src, "--tgt", tgt]);
     call(fixed_vector_model(), &one, &one).fails_with(2, &["one vector", "nothing to look at"]);
+    let few = regard(&["audit", attention_model(), "--src", &one, "--tgt", &one, "--quiet"]).ok();
+    assert!(few.contains("No verdict: 1 sentences are too few"), "{few}");
     call(attention_model(), &blank, &blank).fails_with(1, &["no line is left to audit"]);
     call(attention_model(), &one, &blank).fails_with(1, &["1 lines", "2", "belong together"]);
     regard(&["audit", attention_model(), "--src", &one, "--tgt", &one, "--sentences", "0"])

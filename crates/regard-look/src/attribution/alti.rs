@@ -31,11 +31,11 @@ pub(super) fn alti(subject: &Subject) -> Result<(Rows, Rows)> {
     let mut encoder = identity(subject.source.len());
     for layer in 0..config.encoder.layers {
         let own = block(SiteKind::EncoderSelf, layer)?;
-        encoder = product(&joined(own), &encoder);
+        encoder = product(&own.0, &encoder);
     }
     let layers = (0..config.decoder.layers).map(|layer| {
         let (across, around) = block(SiteKind::Cross, layer)?;
-        Ok(Layer { back: joined(block(SiteKind::DecoderSelf, layer)?), across, around })
+        Ok(Layer { back: block(SiteKind::DecoderSelf, layer)?.0, across, around })
     });
     Ok(through(subject, &encoder, &layers.collect::<Result<Vec<_>>>()?))
 }
@@ -64,7 +64,8 @@ pub(super) fn rollout(subject: &Subject) -> Result<(Rows, Rows)> {
 
 /// Shares of positions in each word that an attention block leaves, and of what goes around it; a row and its entry sum to 1.
 ///
-/// The share of a term T in the output y is max(0, ‖y‖₁ − ‖y − T‖₁), T taken through the normalisation as a linear map.
+/// The share of a term T in the output y is max(0, ‖y‖₁ − ‖y − T‖₁), T taken through the normalisation as a linear map. Where
+/// words look at themselves, what goes around a word belongs to the word's own term (Kobayashi et al. 2021), and the entry is 0.
 fn contributions(
     subject: &Subject,
     config: &TransformerConfig,
@@ -79,7 +80,7 @@ fn contributions(
     let norm = Linear::new(subject, config, kind, layer)?;
     let doubles = |row: &[f32]| -> Vec<f64> { row.iter().map(|&value| f64::from(value)).collect() };
     let (mut shares, mut arounds) = (Rows::new(), Vec::new());
-    for (row, terms) in terms.iter().enumerate() {
+    for (row, mut terms) in terms.into_iter().enumerate() {
         let (x, branch, output) = (doubles(x.row(row)), doubles(branch.row(row)), doubles(output.row(row)));
         let sum: Vec<f64> = x.iter().zip(&branch).map(|(x, branch)| x + branch).collect();
         let scale = norm.scale(&sum);
@@ -88,8 +89,13 @@ fn contributions(
             let rest: f64 = output.iter().zip(&term).map(|(y, term)| (y - term).abs()).sum();
             (output.iter().map(|y| y.abs()).sum::<f64>() - rest).max(0.0)
         };
+        let mut around = 0.0;
+        if kind == SiteKind::Cross {
+            around = share(&x);
+        } else {
+            terms[row].iter_mut().zip(&x).for_each(|(term, x)| *term += x);
+        }
         let mut row: Vec<f64> = terms.iter().map(|term| share(term)).collect();
-        let mut around = share(&x);
         let total = row.iter().sum::<f64>() + around;
         if total > 0.0 {
             for share in &mut row {

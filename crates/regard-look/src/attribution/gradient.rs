@@ -5,6 +5,7 @@ use regard_tensor::{Tape, random};
 
 use super::subject::{Rows, Subject};
 use super::words::{Vectors, WORDS};
+use crate::draws::normal;
 use crate::error::Result;
 
 /// Noisy copies for smooth gradients.
@@ -82,7 +83,7 @@ pub(super) fn smooth(subject: &Subject) -> Result<(Rows, Rows)> {
         let vectors = Vectors::changed(WORDS, |place, row, vector| {
             let key = random::mix(random::mix(copy, place_key(place)), row.position as u64);
             for (index, value) in vector.iter_mut().enumerate() {
-                *value += NOISE * plain.range(place) * normal(key, index as u64);
+                *value += NOISE * plain.range(place) * normal(key, index as u64) as f32;
             }
         });
         tables.add(subject, &vectors, |place, row, _, gradient| {
@@ -95,12 +96,6 @@ pub(super) fn smooth(subject: &Subject) -> Result<(Rows, Rows)> {
 
 fn place_key(place: Place) -> u64 {
     u64::from(place == Place::TargetWords)
-}
-
-/// A draw of the normal distribution (Box & Muller 1958).
-fn normal(key: u64, index: u64) -> f32 {
-    let (first, second) = (random::unit(key, 2 * index), random::unit(key, 2 * index + 1));
-    ((-2.0 * (1.0 - first).ln()).sqrt() * (std::f64::consts::TAU * second).cos()) as f32
 }
 
 /// The vectors of the words as the table has them.

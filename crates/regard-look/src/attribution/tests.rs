@@ -246,7 +246,13 @@ fn alti_of_one_layer_is_the_formula() {
             let mean = before.iter().sum::<f64>() / 12.0;
             let deviation = (before.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / 12.0 + 1e-5).sqrt();
             let mut shares = Vec::new();
-            for term in terms.iter().chain([&x]) {
+            let mut terms = terms.clone();
+            if kind == SiteKind::Cross {
+                terms.push(x.clone());
+            } else {
+                terms[row].iter_mut().zip(&x).for_each(|(term, x)| *term += x);
+            }
+            for term in &terms {
                 let mean = term.iter().sum::<f64>() / 12.0;
                 let (mut whole, mut rest) = (0.0, 0.0);
                 for at in 0..12 {
@@ -261,16 +267,8 @@ fn alti_of_one_layer_is_the_formula() {
         }
         rows
     };
-    let own = |rows: Vec<Vec<f64>>| -> Vec<Vec<f64>> {
-        let around = |(place, mut row): (usize, Vec<f64>)| {
-            let last = row.pop().unwrap();
-            row[place] += last;
-            row
-        };
-        rows.into_iter().enumerate().map(around).collect()
-    };
-    let encoder = own(block(SiteKind::EncoderSelf, "encoder.0.self_attention"));
-    let back = own(block(SiteKind::DecoderSelf, "decoder.0.self_attention"));
+    let encoder = block(SiteKind::EncoderSelf, "encoder.0.self_attention");
+    let back = block(SiteKind::DecoderSelf, "decoder.0.self_attention");
     let across = block(SiteKind::Cross, "decoder.0.cross_attention");
     let found = attribute(&subject, Method::Alti).unwrap();
     for token in 0..TARGET.len() {

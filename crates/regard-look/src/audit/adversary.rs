@@ -14,6 +14,7 @@ use regard_text::{Batch, Padded};
 use super::step::AdversaryRecord;
 use crate::attribution::Subject;
 use crate::distance::{jensen_shannon, total_variation};
+use crate::draws::normal;
 use crate::error::Result;
 
 /// Attentions that search together.
@@ -27,6 +28,10 @@ const PUSH: f64 = 500.0;
 
 /// The total variation that an attention may cost to count.
 pub(super) const ALLOWED: f64 = 0.05;
+
+/// How the search is made, in words.
+pub(super) const DEFINITION: &str = "5 attentions start at 3 normal draws each and minimise, by Adam (amsgrad), -JSD from the model's own \
+     - mean JSD of each other + 500 (sum |dp| - 0.01)+; what counts is the largest JSD (mean over layers and heads) met with a total variation of at most 0.05";
 
 /// How the search is made.
 #[derive(Clone, Copy)]
@@ -48,7 +53,7 @@ pub(super) fn adversary(subject: &Subject, position: usize, search: Search) -> R
     let own = watch.first_copy();
     let mut searchers: Vec<Searcher> =
         (0..SEARCHERS).map(|index| Searcher::new(&own, random::mix(search.key, index as u64))).collect();
-    let mut best = AdversaryRecord { jsd: 0.0, tvd: 0.0 };
+    let mut best = AdversaryRecord { jsd: None, tvd: None };
     for update in 1..=search.updates + 1 {
         let attentions: Vec<Attention> = searchers.iter().map(Searcher::attention).collect();
         let free = Free { position, set: Some(&attentions), seen: Mutex::default() };
@@ -57,8 +62,8 @@ pub(super) fn adversary(subject: &Subject, position: usize, search: Search) -> R
         let distances: Vec<f64> = (0..SEARCHERS).map(|copy| moved(&found, &original, copy)).collect();
         for (attention, &tvd) in attentions.iter().zip(&distances) {
             let jsd = divergence(attention, &own);
-            if tvd <= ALLOWED && jsd > best.jsd {
-                best = AdversaryRecord { jsd, tvd };
+            if tvd <= ALLOWED && best.jsd.is_none_or(|best| jsd > best) {
+                best = AdversaryRecord { jsd: Some(jsd), tvd: Some(tvd) };
             }
         }
         if update > search.updates {
@@ -268,12 +273,6 @@ impl Logit {
         let corrected = (self.largest / (1.0 - second.powf(update as f64))).sqrt() + 1e-8;
         self.value -= rate * self.mean / (1.0 - first.powf(update as f64)) / corrected;
     }
-}
-
-/// A draw of the normal distribution (Box & Muller 1958).
-fn normal(key: u64, index: u64) -> f64 {
-    let (first, second) = (random::unit(key, 2 * index), random::unit(key, 2 * index + 1));
-    (-2.0 * (1.0 - first).ln()).sqrt() * (std::f64::consts::TAU * second).cos()
 }
 
 #[cfg(test)]

@@ -145,14 +145,14 @@ impl Table<'_> {
         self.add(
             "strongest-removed",
             "all layers and heads",
-            &format!("{tvd} masking the strongest column; the baseline is a random column"),
+            &format!("{tvd} masking the strongest column; the baseline is one of the others, drawn"),
             &|step| Some(step.tvd.without_strongest),
             Some(&|step| Some(step.tvd.without_random)),
         );
         self.add(
             "strongest-over-random",
             "all layers and heads",
-            "the total variation of masking the strongest column minus that of a random one",
+            "the total variation of masking the strongest column minus that of one of the others, drawn",
             &|step| Some(step.tvd.without_strongest - step.tvd.without_random),
             None,
         );
@@ -182,14 +182,14 @@ impl Table<'_> {
         self.add(
             "flips-strongest-removed",
             "content words",
-            &format!("{share} when the strongest column is masked; the baseline is a random column"),
+            &format!("{share} when the strongest column is masked; the baseline is one of the others, drawn"),
             &|step| Some(step.flips.without_strongest).filter(|_| step.content),
             Some(&|step| Some(step.flips.without_random).filter(|_| step.content)),
         );
         self.add(
             "flips-strongest-removed",
             "function words",
-            &format!("{share} when the strongest column is masked; the baseline is a random column"),
+            &format!("{share} when the strongest column is masked; the baseline is one of the others, drawn"),
             &|step| Some(step.flips.without_strongest).filter(|_| !step.content),
             Some(&|step| Some(step.flips.without_random).filter(|_| !step.content)),
         );
@@ -216,8 +216,21 @@ impl Table<'_> {
         if self.records.iter().all(|step| step.adversary.is_none()) {
             return;
         }
-        self.add("adversary", "all layers and heads", "the largest Jensen-Shannon divergence in nats (ln 2 = 0.693 at most) of an attention whose total variation is at most 0.05 (Jain & Wallace 2019), found by gradient search",
-            &|step| step.adversary.as_ref().map(|found| found.jsd), None);
+        self.add(
+            "adversary",
+            "mean of layers and heads",
+            "the largest Jensen-Shannon divergence in nats (ln 2 = 0.693 at most) of another attention whose total variation is at \
+             most 0.05 (Jain & Wallace 2019), at the steps where one was found",
+            &|step| step.adversary.as_ref().and_then(|found| found.jsd),
+            None,
+        );
+        self.add(
+            "adversary-found",
+            "searched steps",
+            "the share of searches that met another attention whose total variation is at most 0.05",
+            &|step| step.adversary.as_ref().map(|found| f64::from(u8::from(found.jsd.is_some()))),
+            None,
+        );
     }
 }
 

@@ -125,6 +125,10 @@ pub struct Settings {
     pub intervals: String,
     /// Pairs that were left out.
     pub left_out: usize,
+    /// The share of source tokens that the model does not know.
+    pub unknown_source_tokens: f64,
+    /// How another attention is searched for.
+    pub adversary: String,
 }
 
 /// Everything that was written down.
@@ -192,6 +196,7 @@ pub fn audit(
         if options.heads { heads::records(auditee, &pairs, lines, watch, &advance)? } else { Vec::new() };
     let records = Records { steps: steps.into_iter().flatten().collect(), heads };
     let tests = measures::measures(&records, pairs.len());
+    let unknown = pairs::unknown_share(&pairs);
     Ok(Audit {
         model: auditee.name.to_owned(),
         sentences: pairs.len(),
@@ -205,9 +210,11 @@ pub fn audit(
             ),
             intervals: interval::DEFINITION.to_owned(),
             left_out,
+            unknown_source_tokens: unknown,
+            adversary: adversary::DEFINITION.to_owned(),
         },
-        verdict: verdict::verdict(&tests),
-        limits: verdict::limits(),
+        verdict: verdict::verdict(&tests, pairs.len()),
+        limits: verdict::limits(unknown),
         tests,
         records,
     })

@@ -38,13 +38,17 @@ impl Audit {
 
     fn settings_line(&self) -> String {
         format!(
-            "{} sentences, {} steps, seed {}. Attention: {}. Content words: {}. Intervals: {}.",
+            "{} sentences, {} steps, seed {}. Attention: {}. Content words: {}. Intervals: {}. Adversary, {} steps, {} updates at a rate of {}: {}.",
             self.sentences,
             self.steps,
             self.settings.options.seed,
             self.settings.site,
             self.settings.content_words,
-            self.settings.intervals
+            self.settings.intervals,
+            self.settings.options.adversary_steps,
+            self.settings.options.adversary_updates,
+            self.settings.options.adversary_rate,
+            self.settings.adversary
         )
     }
 }

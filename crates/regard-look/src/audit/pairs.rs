@@ -2,11 +2,11 @@
 
 use regard_decode::Translator;
 use regard_tensor::random;
-use regard_text::special_tokens::{EOS, EOS_TOKEN};
+use regard_text::special_tokens::{EOS, EOS_TOKEN, UNK};
 
 use super::AuditOptions;
-use super::variants::shuffle;
 use super::words::{function_words, is_word};
+use crate::draws::shuffle;
 
 /// Longer pairs are left out: a step of an audit costs as much as a hundred translations of it.
 const MOST_TOKENS: usize = 100;
@@ -99,6 +99,12 @@ pub(super) fn sample(
         });
     }
     (pairs, left_out)
+}
+
+/// The share of source tokens that are unknown.
+pub(super) fn unknown_share(pairs: &[Pair]) -> f64 {
+    let words = || pairs.iter().flat_map(|pair| pair.source.split_last().map_or(&[][..], |(_, words)| words));
+    words().filter(|&&id| id == UNK).count() as f64 / words().count().max(1) as f64
 }
 
 fn read_target(translator: &Translator, line: &str) -> Target {

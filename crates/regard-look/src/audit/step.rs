@@ -56,7 +56,7 @@ pub struct Distances {
     pub hard: f64,
     /// Without the strongest column.
     pub without_strongest: f64,
-    /// Without a column drawn from all.
+    /// Without a column drawn from the others.
     pub without_random: f64,
     /// Without any source.
     pub without_source: f64,
@@ -97,8 +97,9 @@ pub struct Rationale {
 /// What the search of Jain & Wallace (2019) has found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AdversaryRecord {
-    /// The largest Jensen-Shannon divergence (mean over layers and heads, nats) of an attention that was allowed; 0 where none was.
-    pub jsd: f64,
+    /// The largest Jensen-Shannon divergence (mean over layers and heads, nats) of an attention that was allowed; none where none
+    /// was met.
+    pub jsd: Option<f64>,
     /// The total variation of its distribution.
-    pub tvd: f64,
+    pub tvd: Option<f64>,
 }

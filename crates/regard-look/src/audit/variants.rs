@@ -6,6 +6,7 @@ use regard_model::{
 };
 use regard_tensor::{Tape, Tensor, Var, random};
 
+use crate::draws::{shuffle, strongest};
 use crate::error::Result;
 
 /// What is done to the weights of all layers and heads that look at the source.
@@ -112,19 +113,6 @@ fn mask(row: &mut [f32], keeps: impl Fn(usize) -> bool) {
             (true, false) => total / count as f32,
             (false, _) => 0.0,
         };
-    }
-}
-
-/// The first of the strongest.
-pub(super) fn strongest<T: PartialOrd>(row: &[T]) -> usize {
-    (1..row.len()).fold(0, |best, place| if row[place] > row[best] { place } else { best })
-}
-
-/// Fisher and Yates's shuffle.
-pub(super) fn shuffle<T>(row: &mut [T], key: u64) {
-    for last in (1..row.len()).rev() {
-        let other = (random::unit(key, last as u64) * (last + 1) as f64) as usize;
-        row.swap(last, other.min(last));
     }
 }
 

@@ -9,10 +9,11 @@ use regard_text::special_tokens::BOS;
 use super::adversary::{Search, adversary};
 use super::kendall::kendall_tau_b;
 use super::step::{AdversaryRecord, Distances, Flips, NamedAttribution, Rationale, StepRecord};
-use super::variants::{Moment, Variant, shuffle, strongest, take};
+use super::variants::{Moment, Variant, take};
 use super::{AuditOptions, Pair};
 use crate::attribution::{Method, Subject, attribute, state_gradient};
 use crate::distance::total_variation;
+use crate::draws::{shuffle, strongest};
 use crate::error::Result;
 
 /// Shares of columns that are a rationale, in percent.
@@ -153,6 +154,14 @@ struct Questions {
     shuffles: usize,
 }
 
+/// A column drawn from all but the strongest; the only one where there is no other.
+fn other_column(attention: &[f64], key: u64) -> usize {
+    let best = strongest(attention);
+    let mut others: Vec<usize> = (0..attention.len()).filter(|&column| column != best).collect();
+    shuffle(&mut others, key);
+    others.first().copied().unwrap_or(best)
+}
+
 /// Where the fixed ones are.
 const UNIFORM: usize = 1;
 const HARD: usize = 2;
@@ -180,7 +189,7 @@ impl Questions {
             Variant::Uniform,
             Variant::Hard,
             Variant::Without(vec![strongest(attention)]),
-            Variant::Without(drawn(2, 1)),
+            Variant::Without(vec![other_column(attention, walk.key(position, 2))]),
             Variant::Nothing,
         ];
         for (size, &percent) in PERCENTS.iter().enumerate() {

@@ -1,8 +1,10 @@
 //! Whether a model and a sentence have what an intervention names.
 
+use std::collections::BTreeSet;
+
 use regard_model::{AttentionSite, SiteKind};
 
-use super::{Action, Heads, Intervention, Reach};
+use super::{Action, Heads, Intervention, Reach, Steps};
 use crate::error::{LookError, Result};
 
 /// Says what is not there. `positions` are those of the source, its end symbol included.
@@ -52,8 +54,10 @@ fn of_action(action: &Action, reach: &Reach, sites: &[AttentionSite], positions:
             if let Some(position) = gone.iter().find(outside) {
                 return no_such(position);
             }
-            let all = of_source && (0..positions).all(|position| gone.contains(&position));
-            all.then(|| "nothing would be left to look at".to_owned())
+            None
+        }
+        Action::State { .. } if *reach != Reach::default() => {
+            Some("a state is there for all steps, layers and heads: say no place".to_owned())
         }
         Action::Force { position } | Action::State { position, .. } => {
             outside(&position).then(|| no_such(position)).flatten()
@@ -62,6 +66,14 @@ fn of_action(action: &Action, reach: &Reach, sites: &[AttentionSite], positions:
         Action::Row(weights) => (weights.len() != positions).then(|| {
             format!("there are {} weights for {positions} positions, the end symbol included", weights.len())
         }),
+        Action::RemoveLayer
+        | Action::RemoveAttention
+        | Action::RemoveFeedForward
+        | Action::RemoveResidual
+            if matches!(reach.heads, Heads::These(_)) =>
+        {
+            Some("a block has all heads of its layer: say layer=L".to_owned())
+        }
         Action::RemoveLayer
         | Action::RemoveAttention
         | Action::RemoveFeedForward
@@ -77,4 +89,69 @@ fn of_action(action: &Action, reach: &Reach, sites: &[AttentionSite], positions:
 
 fn of_encoder(reach: &Reach) -> bool {
     reach.site == SiteKind::EncoderSelf
+}
+
+/// Says where all that is left to look at would be removed by several interventions together.
+pub(super) fn leaves_something(
+    list: &[Intervention],
+    sites: &[AttentionSite],
+    positions: usize,
+) -> Result<()> {
+    let removals: Vec<(&Intervention, &[usize])> = list.iter().filter_map(masked).collect();
+    let steps = removals.iter().flat_map(|(intervention, _)| match &intervention.reach.steps {
+        Steps::All => Vec::new(),
+        Steps::These(steps) => steps.clone(),
+    });
+    // A step that none of them names stands for all such.
+    let steps: BTreeSet<usize> = steps.chain([usize::MAX]).collect();
+    for site in sites.iter().filter(|site| site.kind != SiteKind::DecoderSelf) {
+        for &step in &steps {
+            let acts = |intervention: &Intervention| {
+                let reach = &intervention.reach;
+                reach.site == site.kind && reach.has_head(site.layer, site.head) && reach.has_step(step)
+            };
+            let acting: Vec<_> = removals.iter().filter(|(intervention, _)| acts(intervention)).collect();
+            let gone = |position| acting.iter().any(|(_, removed)| removed.contains(&position));
+            if let Some((last, _)) = acting.last().filter(|_| (0..positions).all(gone)) {
+                let problem = "nothing would be left to look at; with renormalise=false it may".to_owned();
+                return Err(LookError::Impossible { spec: last.to_string(), problem });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn masked(intervention: &Intervention) -> Option<(&Intervention, &[usize])> {
+    match &intervention.action {
+        Action::Remove { positions, renormalise: true } => Some((intervention, positions)),
+        _ => None,
+    }
+}
+
+/// Says which step or position none of the rows has, where a translation has so many tokens.
+pub(crate) fn within(list: &[Intervention], positions: usize, tokens: usize) -> Result<()> {
+    for intervention in list {
+        let rows = if of_encoder(&intervention.reach) { positions } else { tokens };
+        let refuse = |problem: String| Err(LookError::Impossible { spec: intervention.to_string(), problem });
+        if let Steps::These(steps) = &intervention.reach.steps
+            && let Some(step) = steps.iter().find(|&&step| step >= rows)
+        {
+            return refuse(format!("there is no step {step}: the last is {}", rows.saturating_sub(1)));
+        }
+        if intervention.reach.site != SiteKind::DecoderSelf {
+            continue;
+        }
+        let named: &[usize] = match &intervention.action {
+            Action::Remove { positions, .. } => positions,
+            Action::Force { position } => std::slice::from_ref(position),
+            _ => &[],
+        };
+        if let Some(position) = named.iter().find(|&&position| position >= tokens) {
+            return refuse(format!(
+                "there is no target position {position}: the last is {}",
+                tokens.saturating_sub(1)
+            ));
+        }
+    }
+    Ok(())
 }

@@ -46,6 +46,15 @@ const ACTIONS: [(&str, &str); 16] = [
     ("remove-residual", "remove-residual@layer=1"),
 ];
 
+/// The largest weight that a row may have.
+const MOST_WEIGHT: f32 = 1000.0;
+
+/// Temperatures at which scores stay within the range of their type.
+#[must_use]
+pub fn is_temperature(temperature: f32) -> bool {
+    (0.001..=1e6).contains(&temperature)
+}
+
 /// A word with the place at which it starts.
 #[derive(Clone, Copy)]
 struct Word<'a> {
@@ -225,17 +234,21 @@ fn action(head: &str, word: Word) -> Result<Action, Problem> {
 fn temperature(arguments: &mut Arguments) -> Result<Action, Problem> {
     let argument = arguments.needed(None, "a temperature")?;
     let temperature = match argument.items.as_slice() {
-        [item] => item.parse().ok().filter(|&t: &f32| t > 0.0 && t.is_finite() && (1.0 / t).is_finite()),
+        [item] => item.parse().ok().filter(|&t| is_temperature(t)),
         _ => None,
     };
-    let problem = || (argument.start, format!("\"{}\" is not a number above 0", argument.items.join(",")));
+    let problem = || {
+        let item = argument.items.join(",");
+        (argument.start, format!("\"{item}\" is not a number above 0, from 0.001 to 1000000"))
+    };
     Ok(Action::Temperature(temperature.ok_or_else(problem)?))
 }
 
 fn row(arguments: &mut Arguments) -> Result<Action, Problem> {
     let argument = arguments.needed(None, "a list of weights")?;
-    let weight = |item: &&str| item.parse().ok().filter(|&w: &f32| w >= 0.0 && w.is_finite());
-    let problem = |item: &&str| (argument.start, format!("\"{item}\" is not a weight of at least 0"));
+    let weight = |item: &&str| item.parse().ok().filter(|w: &f32| (0.0..=MOST_WEIGHT).contains(w));
+    let problem =
+        |item: &&str| (argument.start, format!("\"{item}\" is not a weight from 0 to {MOST_WEIGHT}"));
     let weights = argument.items.iter().map(|item| weight(item).ok_or_else(|| problem(item)));
     Ok(Action::Row(weights.collect::<Result<_, _>>()?))
 }

@@ -42,6 +42,7 @@ impl Interventions {
         positions: usize,
         controls: &Controls,
     ) -> Result<Self> {
+        check::leaves_something(list, sites, positions)?;
         let prepare = |intervention: &Intervention| {
             check::possible(intervention, sites, positions)?;
             let donor = Donor::of(&intervention.action, translator, positions, controls)?;

@@ -1,6 +1,6 @@
 //! What can be changed inside a model while it runs, as data: the command line, an address, a request and a test share it.
 
-mod check;
+pub(crate) mod check;
 mod donor;
 mod grammar;
 mod hook;
@@ -10,7 +10,7 @@ mod rows;
 use regard_model::SiteKind;
 use serde::{Deserialize, Serialize};
 
-pub use grammar::GrammarError;
+pub use grammar::{GrammarError, is_temperature};
 pub use hook::Interventions;
 
 /// One change: what is done, and where. Its text form is `ACTION[:ARGUMENTS][@WHERE]`.

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use regard_model::AttentionSite;
 use regard_tensor::random;
 
+use crate::draws::{shuffle, strongest};
+
 /// A score that counts for nothing beside any other. Not -∞, so that a softmax stays defined.
 const NOTHING: f32 = -1e9;
 
@@ -47,7 +49,7 @@ impl Change<'_> {
                 let weight = 1.0 / row.len() as f32;
                 row.fill(weight);
             }
-            Self::Permute(seed) => permute(row, key(*seed, site, step)),
+            Self::Permute(seed) => shuffle(row, key(*seed, site, step)),
             Self::Hard => one(row, strongest(row)),
             Self::Last => one(row, row.len().saturating_sub(1)),
             Self::Of(donor) => {
@@ -79,23 +81,10 @@ fn put(row: &mut [f32], weights: &[f32]) {
     row.iter_mut().zip(weights).for_each(|(to, from)| *to = *from);
 }
 
-/// The first of the strongest.
-fn strongest(row: &[f32]) -> usize {
-    (1..row.len()).fold(0, |best, place| if row[place] > row[best] { place } else { best })
-}
-
 /// A key of its own for every site and step.
 fn key(seed: u64, site: AttentionSite, step: usize) -> u64 {
     let words = [site.kind as u64, site.layer as u64, site.head as u64, step as u64];
     words.iter().fold(seed, |key, &word| random::mix(key, word))
-}
-
-/// Fisher and Yates's shuffle.
-fn permute(row: &mut [f32], key: u64) {
-    for last in (1..row.len()).rev() {
-        let other = (random::unit(key, last as u64) * (last + 1) as f64) as usize;
-        row.swap(last, other.min(last));
-    }
 }
 
 #[cfg(test)]

@@ -106,7 +106,16 @@ fn table(found: &Audit) -> String {
             number(measure.baseline)
         )
     };
-    let mut text = format!("{} sentences, {} steps\n\n", found.sentences, found.steps);
+    let options = &found.settings.options;
+    let mut text = format!(
+        "{} sentences, {} steps; {} shuffles a step; adversary: {} steps, {} updates at a rate of {}\n\n",
+        found.sentences,
+        found.steps,
+        options.permutations,
+        options.adversary_steps.min(found.steps),
+        options.adversary_updates,
+        options.adversary_rate
+    );
     let _ = writeln!(
         text,
         "{:24} {:22} {:>8} {:18} {:>8}",

@@ -9,7 +9,7 @@ use clap::Args;
 use regard_decode::{Controls, Look, SearchObserver, Translator};
 use regard_look::{Action, Attribution, Intervention, LookError, Method, Reach, Site, Subject, attribute};
 use regard_look::{Colour, Heatmap, TerminalOptions, heatmap_terminal};
-use regard_look::{InspectOptions, Inspection, inspect};
+use regard_look::{InspectOptions, Inspection, inspect, is_temperature};
 use regard_model::{ModelConfig, Seq2Seq};
 use regard_tensor::Precision;
 use regard_text::is_blank;
@@ -51,7 +51,7 @@ pub(super) struct LookArgs {
     intervene: Vec<String>,
     /// Show what each target word is owed to, in place of where the model looks: gradient-input, gradient-input-l2,
     /// integrated-gradients, smooth-grad, occlusion, value-zeroing, norm, alti, rollout
-    #[arg(long, value_name = "METHOD", value_parser = method)]
+    #[arg(long, value_name = "METHOD", value_parser = method, conflicts_with_all = ["intervene", "layer", "head"])]
     attribute: Option<Method>,
     /// No colours in the terminal
     #[arg(long)]
@@ -164,7 +164,8 @@ pub(super) fn run(args: &LookArgs) -> Result<()> {
         heatmap: heatmap.as_ref(),
         steps: trace.into_steps(),
         target: translator.target(),
-        title: title(args, &seen),
+        title: title(args, &seen, attribution.as_ref()),
+        definition: attribution.as_ref().map(|attribution| attribution.definition),
         caption: &args.text,
     };
     args.pictures.write(&shown, &args.settings)?;
@@ -203,9 +204,14 @@ fn base(args: &LookArgs) -> Result<Vec<Intervention>> {
     if args.is_as_trained() {
         return Ok(Vec::new());
     }
+    if args.attribute.is_some() {
+        let problem = "--attribute explains the model as it is: leave --temperature out";
+        return Err(WrongCall(problem.to_owned()).into());
+    }
     let temperature = args.temperature;
-    if !(temperature > 0.0 && temperature.is_finite() && (1.0 / temperature).is_finite()) {
-        let problem = format!("--temperature {temperature}: it must be a number above 0, 1e-38 or more");
+    if !is_temperature(temperature) {
+        let problem =
+            format!("--temperature {temperature}: it must be a number above 0, from 0.001 to 1000000");
         return Err(WrongCall(problem).into());
     }
     Ok(vec![Intervention { action: Action::Temperature(temperature), reach: Reach::default() }])
@@ -272,7 +278,10 @@ fn labels(tokens: &[String], unknown: &[usize]) -> Vec<String> {
 }
 
 /// What stands above a picture.
-fn title(args: &LookArgs, seen: &Inspection) -> String {
+fn title(args: &LookArgs, seen: &Inspection, attribution: Option<&Attribution>) -> String {
+    if let Some(attribution) = attribution {
+        return format!("{} ({})", seen.text, attribution.definition);
+    }
     if args.is_as_trained() {
         return seen.text.clone();
     }

@@ -73,6 +73,8 @@ pub(super) struct Shown<'a> {
     pub(super) steps: Vec<SearchStep>,
     pub(super) target: &'a Pipeline,
     pub(super) title: String,
+    /// What the table is where it is not attention.
+    pub(super) definition: Option<&'static str>,
     pub(super) caption: &'a str,
 }
 
@@ -123,7 +125,7 @@ impl PictureArgs {
         }
         if let Some(path) = &self.html {
             let blocks = vec![Block::Picture { picture, caption: shown.caption.to_owned() }];
-            let section = Section { title: self.heading().to_owned(), blocks };
+            let section = Section { title: self.heading(shown).to_owned(), blocks };
             let report = Report { title: shown.title.clone(), sections: vec![section] };
             write(path, report.html_in(theme).as_bytes())?;
         }
@@ -164,8 +166,9 @@ impl PictureArgs {
         }
     }
 
-    fn heading(&self) -> &'static str {
+    fn heading(&self, shown: &Shown) -> &'static str {
         match self.view {
+            View::Matrix | View::Links if shown.definition.is_some() => "What each word is owed to",
             View::Matrix | View::Links => "Where the model looked",
             View::Words => "How probable each word was",
             View::Tree => "What the search considered",

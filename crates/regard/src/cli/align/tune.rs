@@ -76,7 +76,12 @@ impl Gold {
             let turn = |links: Links| if is_reverse { transpose(&links) } else { links };
             let links: Vec<Links> = aligned.into_iter().map(|aligned| turn(aligned.links)).collect();
             let counts = alignment_counts(&links, &self.file.sentences[range.clone()])?;
-            let aer = counts.into_iter().sum::<AlignmentCounts>().score().aer;
+            let counts = counts.into_iter().sum::<AlignmentCounts>();
+            if counts.possible == 0 {
+                let problem = format!("--tune-lines {first}-{last}: --tune-gold has no links there");
+                return Err(WrongCall(problem).into());
+            }
+            let aer = counts.score().aer;
             settings.say(format_args!("{direction}{}: AER {aer:.4} on lines {first}-{last}", named(look)));
             if best.is_none_or(|(lowest, _)| aer < lowest) {
                 best = Some((aer, look));
