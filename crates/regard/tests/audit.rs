@@ -96,6 +96,16 @@ fn another_look_leaves_the_words_alone_or_none_is_found() {
     assert!(found.iter().any(|adversary| adversary["jsd"].as_f64().is_some_and(|jsd| jsd > 0.05)));
 }
 
+/// Where the server finds it.
+#[test]
+fn the_last_audit_stays_with_the_model() {
+    let place = Place::new();
+    let model = place.copy_of(attention_model(), "model");
+    let (document, _) = audit(&place, &model, "stored", &["--sentences", "3"]);
+    assert_eq!(json(&fs::read_to_string(format!("{model}/audit.json")).unwrap()), document);
+    assert_eq!(regard(&["translate", &model, "-i", &place.at("test.en"), "-o", &place.at("out")]).ok(), "");
+}
+
 #[test]
 fn an_audit_is_the_same_for_any_number_of_threads() {
     let place = Place::new();

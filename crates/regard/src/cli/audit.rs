@@ -15,7 +15,8 @@ use super::settings::Settings;
 use super::text_options::TextOptions;
 
 /// Is a model's attention load-bearing? Agreement of the attention with other measures of importance, what changes of it change,
-/// and BLEU without each head, on given sentence pairs.
+/// and BLEU without each head, on given sentence pairs. The result is also left in the model's directory, as audit.json, for `regard
+/// serve`.
 ///
 /// Example: regard audit model --src test.en --tgt test.fr --html audit.html
 #[derive(Args)]
@@ -73,6 +74,11 @@ pub(super) fn run(args: &AuditArgs) -> Result<()> {
     }
     if let Some(path) = &args.steps_json {
         write(path, &serde_json::to_vec(&found.records)?)?;
+    }
+    // The page shows the last audit of a model; a model that cannot be written to is audited all the same.
+    let stored = args.model.join("audit.json");
+    if let Err(error) = write(&stored, &serde_json::to_vec_pretty(&found)?) {
+        args.settings.say(format_args!("{error:#}: the server will not show this audit"));
     }
     if args.json {
         return print_json(&found);
