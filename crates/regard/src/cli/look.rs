@@ -186,7 +186,10 @@ fn print_text(
 ) -> Result<()> {
     print(&seen.text)?;
     if let Some(attribution) = attribution {
-        print(&format!("{}, each row as shares of its sum", attribution.definition))?;
+        print(&format!(
+            "{}; the picture has each row as shares of the sum of its absolute values",
+            attribution.definition
+        ))?;
     }
     if let Some(heatmap) = heatmap {
         let options =
@@ -241,7 +244,10 @@ fn shares(attribution: &Attribution) -> Vec<Vec<f32>> {
 }
 
 fn method(name: &str) -> Result<Method, String> {
-    serde_json::from_value(name.into()).map_err(|error| error.to_string())
+    let named = |method: &Method| serde_json::to_value(method).is_ok_and(|value| value == name);
+    Method::ALL.into_iter().find(named).ok_or_else(|| {
+        "the methods are gradient-input, gradient-input-l2, integrated-gradients, smooth-grad, occlusion, value-zeroing, norm, alti, rollout".to_owned()
+    })
 }
 
 fn heatmap(seen: &Inspection, table: Vec<Vec<f32>>) -> Result<Heatmap> {

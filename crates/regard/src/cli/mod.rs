@@ -53,7 +53,7 @@ struct Program {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Train a fixed-vector and an attention model on a small grammar, and compare them
+    /// Train a fixed-vector model, an attention model and a Transformer on a small grammar, and compare them
     Demo(demo::DemoArgs),
     /// Train a model as a recipe says
     Train(train::TrainArgs),
