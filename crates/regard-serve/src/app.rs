@@ -17,7 +17,7 @@ pub struct App(pub(crate) Arc<Shared>);
 pub(crate) struct Shared {
     pub(crate) models: Vec<Served>,
     pub(crate) limits: Limits,
-    pub(crate) host: String,
+    pub(crate) hosts: Vec<String>,
     pub(crate) jobs: Arc<Jobs>,
     pub(crate) metrics: Metrics,
     stopping: Arc<AtomicBool>,
@@ -30,17 +30,17 @@ pub(crate) struct Served {
 }
 
 impl App {
-    /// Models to be served under `host`, the one that the server listens on: requests must name it or this machine.
+    /// Models to be served under these hosts, such as the one that the server listens on: requests must name one of them or
+    /// this machine.
     ///
     /// # Errors
     /// Where the system grants no threads.
-    pub fn new(models: Vec<Model>, host: &str, limits: Limits) -> std::io::Result<Self> {
+    pub fn new(models: Vec<Model>, hosts: Vec<String>, limits: Limits) -> std::io::Result<Self> {
         let stopping = Arc::new(AtomicBool::new(false));
         let serve = |model: Model| Ok(Served { model, desk: Desk::open(&limits, &stopping)? });
         let models = models.into_iter().map(serve).collect::<std::io::Result<_>>()?;
-        let host = host.to_owned();
         let (jobs, metrics) = (Arc::default(), Metrics::default());
-        Ok(Self(Arc::new(Shared { models, limits, host, jobs, metrics, stopping })))
+        Ok(Self(Arc::new(Shared { models, limits, hosts, jobs, metrics, stopping })))
     }
 
     /// The jobs.

@@ -3,7 +3,9 @@
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::app::App;
@@ -16,10 +18,29 @@ const FORM: &str = "application/x-www-form-urlencoded";
 /// A JSON body.
 pub(crate) struct Json<T>(pub(crate) T);
 
+/// An answer that is JSON already.
+pub(crate) struct Written(Vec<u8>);
+
 /// A body that is JSON or a form; the name of its type is checked already.
 pub(crate) enum JsonOrForm {
     Json(Bytes),
     Form(Bytes),
+}
+
+impl Written {
+    /// Writes an answer.
+    ///
+    /// # Errors
+    /// Where its type cannot be JSON.
+    pub(crate) fn new(answer: &impl Serialize) -> Result<Self> {
+        serde_json::to_vec(answer).map(Self).map_err(|error| ApiError::internal(error.to_string()))
+    }
+}
+
+impl IntoResponse for Written {
+    fn into_response(self) -> Response {
+        ([(header::CONTENT_TYPE, JSON)], self.0).into_response()
+    }
 }
 
 impl<T: DeserializeOwned> FromRequest<App> for Json<T> {

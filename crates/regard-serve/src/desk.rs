@@ -17,6 +17,8 @@ use crate::turns::{Turn, Turns};
 
 /// Requests that are under way at once in one model, each on a thread of its own; one of them computes.
 const SEATS: usize = 8;
+/// Of these, those that all pages of one address may have at once.
+const SEATS_OF_AN_ADDRESS: usize = SEATS / 2;
 
 /// Whether the result of a task is still wanted.
 #[derive(Debug, Default)]
@@ -29,7 +31,7 @@ pub(crate) struct Ticket {
 /// What a task is given while it computes.
 pub(crate) struct Work<'a> {
     ticket: &'a Ticket,
-    /// None for a job: it computes beside those who take turns.
+    /// None for what computes beside those who take turns: a job, and what writes an answer.
     turn: Option<Turn<'a>>,
     was_stopped: AtomicBool,
 }
@@ -60,6 +62,11 @@ impl Ticket {
         self.gone.load(Relaxed)
     }
 
+    /// Whether its time is over.
+    pub(crate) fn is_late(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
     /// Why the task should end.
     fn reason(&self) -> Option<ApiError> {
         if self.stopping.load(Relaxed) {
@@ -68,8 +75,7 @@ impl Ticket {
         if self.is_gone() {
             return Some(ApiError::busy("cancelled"));
         }
-        let late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        late.then(|| {
+        self.is_late().then(|| {
             let reason = "the time of the request is over: shorten the text, or ask for a smaller beam";
             ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "deadline", reason)
         })
@@ -89,6 +95,11 @@ impl Work<'_> {
         stop
     }
 
+    /// From here on the others have all the turns.
+    fn leave(&mut self) {
+        self.turn = None;
+    }
+
     /// The error where the task was told to stop.
     pub(crate) fn check(&self) -> Result<()> {
         let stopped = self.was_stopped.load(Relaxed);
@@ -99,7 +110,7 @@ impl Work<'_> {
 impl Desk {
     /// Opens the seats. They stay until the desk is dropped.
     pub(crate) fn open(limits: &Limits, stopping: &Arc<AtomicBool>) -> std::io::Result<Self> {
-        let queue = Arc::new(Queue::new(limits.waiting, limits.waiting_of_a_page));
+        let queue = Arc::new(Queue::new(limits.waiting, limits.waiting_of_a_page, SEATS_OF_AN_ADDRESS));
         let desk = Self { queue, limits: limits.clone(), stopping: Arc::clone(stopping) };
         let turns = Arc::new(Turns::default());
         for _ in 0..SEATS {
@@ -114,23 +125,28 @@ impl Desk {
         self.queue.len()
     }
 
-    /// Does some work for a page and waits for the result. Where the waiting is given up, so is the work.
+    /// Does some work for a page in its turns, then writes the answer beside the turns of the others, and waits for it. Where
+    /// the waiting is given up, so is the work; writing does not begin then.
     ///
     /// # Errors
-    /// Those of the work; 503 and 429 where there is too much to do, or where it takes too long.
-    pub(crate) async fn run<T: Send + 'static>(
+    /// Those of the work and of the writing; 503 and 429 where there is too much to do, or where it takes too long.
+    pub(crate) async fn run<T, A: Send + 'static>(
         &self,
         page: Page,
         work: impl FnOnce(&Work) -> Result<T> + Send + 'static,
-    ) -> Result<T> {
+        write: impl FnOnce(T) -> Result<A> + Send + 'static,
+    ) -> Result<A> {
         let deadline = Instant::now() + self.limits.time;
         let ticket = self.ticket(Some(deadline));
         let _gone = GoneOnDrop(Arc::clone(&ticket));
         let (give, wait) = oneshot::channel();
-        let work = Box::new(move |work_at: &Work| {
-            let wanted = work_at.ticket.reason().map_or(Ok(()), Err);
-            let result = wanted.and_then(|()| work(work_at));
+        let work = Box::new(move |mut work_at: Work| {
+            let wanted = |work_at: &Work| work_at.ticket.reason().map_or(Ok(()), Err);
+            let result = wanted(&work_at).and_then(|()| work(&work_at));
             let result = work_at.check().and(result);
+            work_at.leave();
+            let result = result.and_then(|done| wanted(&work_at).and_then(|()| write(done)));
+            let result = result.and_then(|answer| wanted(&work_at).map(|()| answer));
             // Where nobody waits any more there is nobody to tell.
             let _ = give.send(result);
         });
@@ -151,7 +167,7 @@ impl Desk {
         &self,
         page: Page,
         ticket: Arc<Ticket>,
-        work: impl FnOnce(&Work) + Send + 'static,
+        work: impl FnOnce(Work) + Send + 'static,
     ) -> Result<()> {
         self.queue.push(Task { page, ticket, in_turns: false, work: Box::new(work) })
     }
@@ -169,8 +185,97 @@ fn sit(queue: &Queue, turns: &Turns) {
         let turn = in_turns.then(|| turns.take());
         let work_at = Work { ticket: &ticket, turn, was_stopped: AtomicBool::new(false) };
         // A panic is a fault of ours: its message is on standard error, its client is told, and the seat goes on.
-        let _ = catch_unwind(AssertUnwindSafe(|| work(&work_at)));
-        drop(work_at);
+        let _ = catch_unwind(AssertUnwindSafe(|| work(work_at)));
         queue.done(&page);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::IpAddr;
+    use std::sync::Mutex;
+    use std::sync::atomic::AtomicUsize;
+
+    use super::*;
+
+    fn desk() -> Desk {
+        Desk::open(&Limits::default(), &Arc::default()).unwrap()
+    }
+
+    /// Twelve pages of one address compute without end; a page of another one still has every fifth turn.
+    #[tokio::test]
+    async fn short_work_is_not_behind_the_seats() {
+        let (desk, turns, begun) =
+            (Arc::new(desk()), Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let heavy = (0..12).map(|number| {
+            let (desk, turns, begun) = (Arc::clone(&desk), Arc::clone(&turns), Arc::clone(&begun));
+            let page = Page::new(Some(IpAddr::from([192, 0, 2, 3])), &number.to_string());
+            tokio::spawn(async move {
+                let work = move |work: &Work| {
+                    begun.fetch_add(1, Relaxed);
+                    while !work.stop() {
+                        turns.fetch_add(1, Relaxed);
+                        thread::yield_now();
+                    }
+                    Ok(())
+                };
+                desk.run(page, work, Ok).await
+            })
+        });
+        let heavy: Vec<_> = heavy.collect();
+        while begun.load(Relaxed) < SEATS_OF_AN_ADDRESS {
+            tokio::task::yield_now().await;
+        }
+        let small = move |work: &Work| {
+            let before = turns.load(Relaxed);
+            for _ in 0..7 {
+                assert!(!work.stop());
+            }
+            Ok(turns.load(Relaxed) - before)
+        };
+        let others = desk.run(Page::new(Some(IpAddr::from([192, 0, 2, 5])), ""), small, Ok).await.unwrap();
+        assert!(others <= 7 * SEATS_OF_AN_ADDRESS, "{others}");
+        assert_eq!(begun.load(Relaxed), SEATS_OF_AN_ADDRESS);
+        assert_eq!(desk.waiting(), 12 - SEATS_OF_AN_ADDRESS);
+        heavy.iter().for_each(tokio::task::JoinHandle::abort);
+    }
+
+    /// What is written takes no turn, and is not written for who has gone.
+    #[tokio::test]
+    async fn answers_are_written_beside_the_turns() {
+        let desk = Arc::new(desk());
+        let (begun, over) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        let slow = {
+            let (desk, begun, over) = (Arc::clone(&desk), Arc::clone(&begun), Arc::clone(&over));
+            let write = move |()| {
+                begun.store(true, Relaxed);
+                while !over.load(Relaxed) {
+                    thread::yield_now();
+                }
+                Ok("written")
+            };
+            tokio::spawn(async move { desk.run(Page::new(None, "a"), |_| Ok(()), write).await })
+        };
+        while !begun.load(Relaxed) {
+            tokio::task::yield_now().await;
+        }
+        let turns = |work: &Work| Ok((0..3).filter(|_| !work.stop()).count());
+        assert_eq!(desk.run(Page::new(None, "b"), turns, Ok).await.unwrap(), 3);
+        over.store(true, Relaxed);
+        assert_eq!(slow.await.unwrap().unwrap(), "written");
+        let written = Arc::new(Mutex::new(false));
+        let flag = Arc::clone(&written);
+        let gone = |work: &Work| {
+            work.ticket.go();
+            Ok(())
+        };
+        let write = move |()| {
+            *flag.lock().unwrap() = true;
+            Ok(())
+        };
+        assert!(
+            desk.run(Page::new(None, "c"), gone, write).await.unwrap_err().to_string().contains("cancelled")
+        );
+        assert!(!*written.lock().unwrap());
     }
 }

@@ -62,9 +62,22 @@ impl ApiError {
         }
     }
 
-    /// What looking into a model says. What an intervention names may not be there.
-    pub(crate) fn look(error: &LookError, field: &str) -> Self {
+    /// What a search says whose numbers interventions may have changed: the model's own do not overflow.
+    pub(crate) fn changed(error: &DecodeError, field: &str) -> Self {
         match error {
+            DecodeError::NotANumber { position, .. } => {
+                let reason =
+                    format_args!("the model's numbers overflow at target position {position} (from 0)");
+                Self::field("interventions", reason)
+            }
+            _ => Self::decode(error, field),
+        }
+    }
+
+    /// What looking into a model says, with interventions or without. What an intervention names may not be there.
+    pub(crate) fn look(error: &LookError, field: &str, is_changed: bool) -> Self {
+        match error {
+            LookError::Decode(error) if is_changed => Self::changed(error, field),
             LookError::Nothing => Self::field("text", error),
             LookError::Impossible { .. } => Self::field("interventions", error),
             LookError::Decode(error) => Self::decode(error, field),

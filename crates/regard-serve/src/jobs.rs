@@ -1,8 +1,10 @@
 //! Work that takes minutes: it is begun by one request, asked about and cancelled by others.
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use axum::http::StatusCode;
 use serde::Serialize;
@@ -15,7 +17,7 @@ use crate::error::{ApiError, Result};
 
 /// Jobs that are remembered; the oldest that are over are forgotten first.
 const REMEMBERED: usize = 32;
-/// Jobs under way: fewer than the seats of a model, so that requests have theirs.
+/// Jobs under way, one of a page: fewer than the seats of a model, so that requests have theirs.
 const UNDER_WAY: usize = 2;
 
 /// The jobs of a server.
@@ -24,11 +26,17 @@ pub struct Jobs(Mutex<Book>);
 
 #[derive(Default)]
 struct Book {
-    last: u64,
-    jobs: BTreeMap<u64, Arc<Job>>,
+    begun: u64,
+    /// Its keys are secret: who does not know them cannot tell the numbers of jobs.
+    hash: RandomState,
+    /// The oldest first.
+    jobs: VecDeque<Arc<Job>>,
 }
 
 struct Job {
+    number: u64,
+    /// The page that may see and end it; who knows the number may where this process began it.
+    owner: Option<Page>,
     ticket: Arc<Ticket>,
     done: AtomicUsize,
     total: AtomicUsize,
@@ -94,48 +102,60 @@ impl Jobs {
         model: &str,
         work: impl FnOnce(&Progress) -> std::result::Result<Value, String> + Send + 'static,
     ) -> std::result::Result<u64, String> {
-        self.start(app, model, work).map_err(|error| error.to_string())
+        self.start(app, model, None, work).map_err(|error| error.to_string())
     }
 
     pub(crate) fn start(
         &self,
         app: &App,
         model: &str,
+        owner: Option<Page>,
         work: impl FnOnce(&Progress) -> std::result::Result<Value, String> + Send + 'static,
     ) -> Result<u64> {
         let desk = &app.model(model)?.desk;
         let mut book = self.book();
-        book.forget()?;
-        let (number, ticket) = (book.last + 1, desk.ticket(None));
+        book.make_place(owner.as_ref())?;
+        let number = book.number();
+        let ticket = desk.ticket(Some(Instant::now() + app.limits().job_time));
         let job = Arc::new(Job {
+            number,
+            owner,
             ticket: Arc::clone(&ticket),
             done: AtomicUsize::new(0),
             total: AtomicUsize::new(0),
             works: AtomicBool::new(false),
             state: Mutex::new(State::Waiting),
         });
-        book.last = number;
-        book.jobs.insert(number, Arc::clone(&job));
-        desk.enter(Page::named(&format!("job {number}")), ticket, move |work_at| job.run(work_at, work))?;
+        let page = Page::new(None, &format!("job {number}"));
+        let entered = Arc::clone(&job);
+        desk.enter(page, ticket, move |work_at| entered.run(&work_at, work))?;
+        book.jobs.push_back(job);
         Ok(number)
     }
 
     /// How far a job is; none where there is no such job.
     #[must_use]
     pub fn status(&self, number: u64) -> Option<JobStatus> {
-        self.book().jobs.get(&number).map(|job| job.status())
+        self.find(number).map(|job| job.status())
     }
 
     /// Ends a job before its time; how far it was, or none where there is no such job.
     pub fn cancel(&self, number: u64) -> Option<JobStatus> {
-        let job = self.book().jobs.get(&number).cloned()?;
-        job.ticket.go();
-        let mut state = job.state();
-        if matches!(*state, State::Waiting | State::Running) {
-            *state = State::Cancelled;
-        }
-        drop(state);
-        Some(job.status())
+        self.find(number).map(|job| job.cancel())
+    }
+
+    /// [`status`](Self::status) of a job that this page may see.
+    pub(crate) fn status_for(&self, page: &Page, number: u64) -> Option<JobStatus> {
+        self.find(number).filter(|job| job.is_open_to(page)).map(|job| job.status())
+    }
+
+    /// [`cancel`](Self::cancel) of a job that this page may see.
+    pub(crate) fn cancel_for(&self, page: &Page, number: u64) -> Option<JobStatus> {
+        self.find(number).filter(|job| job.is_open_to(page)).map(|job| job.cancel())
+    }
+
+    fn find(&self, number: u64) -> Option<Arc<Job>> {
+        self.book().jobs.iter().find(|job| job.number == number).cloned()
     }
 
     fn book(&self) -> MutexGuard<'_, Book> {
@@ -144,17 +164,29 @@ impl Jobs {
 }
 
 impl Book {
-    /// Makes place for one more.
-    fn forget(&mut self) -> Result<()> {
-        if self.jobs.values().filter(|job| job.is_under_way()).count() >= UNDER_WAY {
-            let reason = format!("Slowdown: {UNDER_WAY} jobs are under way; cancel one or wait");
-            return Err(ApiError::new(StatusCode::TOO_MANY_REQUESTS, "slow_down", reason));
+    /// Makes place for one more, of this page where it has one.
+    fn make_place(&mut self, owner: Option<&Page>) -> Result<()> {
+        let slow_down = |reason: String| {
+            Err(ApiError::new(StatusCode::TOO_MANY_REQUESTS, "slow_down", format!("Slowdown: {reason}")))
+        };
+        let under_way: Vec<&Arc<Job>> = self.jobs.iter().filter(|job| job.is_under_way()).collect();
+        if owner.is_some() && under_way.iter().any(|job| job.owner.as_ref() == owner) {
+            return slow_down("a job of this page is under way; cancel it or wait".to_owned());
+        }
+        if under_way.len() >= UNDER_WAY {
+            return slow_down(format!("{UNDER_WAY} jobs are under way; wait"));
         }
         if self.jobs.len() >= REMEMBERED {
-            let over = self.jobs.iter().find(|(_, job)| job.is_over()).map(|(&number, _)| number);
-            over.and_then(|number| self.jobs.remove(&number));
+            let over = self.jobs.iter().position(|job| job.is_over());
+            over.and_then(|place| self.jobs.remove(place));
         }
         Ok(())
+    }
+
+    /// The number of the next job: a hash of how many there were, of 53 bits so that JavaScript can hold it.
+    fn number(&mut self) -> u64 {
+        self.begun += 1;
+        self.hash.hash_one(self.begun) >> 11
     }
 }
 
@@ -175,6 +207,9 @@ impl Job {
         // Who was cancelled stays so, whatever came out.
         if matches!(*state, State::Running) {
             *state = match (work_at.check(), result) {
+                (Err(_), _) if self.ticket.is_late() => {
+                    State::Failed("the time of the job is over: send fewer or shorter lines".to_owned())
+                }
                 (Err(_), _) => State::Cancelled,
                 (Ok(()), Ok(value)) => State::Done(value),
                 (Ok(()), Err(reason)) => State::Failed(reason),
@@ -184,6 +219,20 @@ impl Job {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn cancel(&self) -> JobStatus {
+        self.ticket.go();
+        let mut state = self.state();
+        if matches!(*state, State::Waiting | State::Running) {
+            *state = State::Cancelled;
+        }
+        drop(state);
+        self.status()
+    }
+
+    fn is_open_to(&self, page: &Page) -> bool {
+        self.owner.as_ref().is_none_or(|owner| owner == page)
     }
 
     fn is_under_way(&self) -> bool {

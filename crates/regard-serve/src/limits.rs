@@ -20,6 +20,8 @@ pub struct Limits {
     /// Numbers that a request may have to keep: beam × target tokens × source tokens; for a look all weights and scores,
     /// and the distributions that are compared.
     pub cells: usize,
+    /// Weights that are drawn as a PNG: it takes seconds where they are many.
+    pub png_cells: usize,
     /// Interventions of a request.
     pub interventions: usize,
     /// Of these, those that read another sentence.
@@ -32,6 +34,8 @@ pub struct Limits {
     pub waiting_of_a_page: usize,
     /// From the arrival of a request to the end of its computation.
     pub time: Duration,
+    /// From the beginning of a job to its end.
+    pub job_time: Duration,
     /// Open connections.
     pub connections: usize,
 }
@@ -46,12 +50,14 @@ impl Default for Limits {
             beam_size: 32,
             max_length: 2_048,
             cells: 16_000_000,
+            png_cells: 10_000,
             interventions: 64,
             other_sentences: 4,
             intervention_characters: 20_000,
             waiting: 512,
             waiting_of_a_page: 32,
             time: Duration::from_mins(1),
+            job_time: Duration::from_mins(10),
             connections: 1_024,
         }
     }

@@ -1,6 +1,8 @@
-//! Tasks that wait, a lane for each page: the pages take turns, and each has one task under way at most.
+//! Tasks that wait, a lane for each page: the pages take turns, and each has one task under way at most. The pages of an
+//! address have only so many, so that others find a seat.
 
 use std::collections::{HashSet, VecDeque};
+use std::net::IpAddr;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::audience::Page;
@@ -14,13 +16,15 @@ pub(crate) struct Task {
     pub(crate) ticket: Arc<Ticket>,
     /// Whether it takes turns with the others under way.
     pub(crate) in_turns: bool,
-    pub(crate) work: Box<dyn FnOnce(&Work) + Send>,
+    pub(crate) work: Box<dyn FnOnce(Work) + Send>,
 }
 
 /// Tasks of all pages.
 pub(crate) struct Queue {
     most: usize,
     most_of_a_page: usize,
+    /// Tasks that the pages of one address may have under way.
+    seats_of_an_address: usize,
     waiting: Mutex<Waiting>,
     changed: Condvar,
 }
@@ -35,8 +39,9 @@ struct Waiting {
 }
 
 impl Queue {
-    pub(crate) fn new(most: usize, most_of_a_page: usize) -> Self {
-        Self { most, most_of_a_page, waiting: Mutex::default(), changed: Condvar::new() }
+    pub(crate) fn new(most: usize, most_of_a_page: usize, seats_of_an_address: usize) -> Self {
+        let (waiting, changed) = (Mutex::default(), Condvar::new());
+        Self { most, most_of_a_page, seats_of_an_address, waiting, changed }
     }
 
     /// Tasks that wait.
@@ -69,15 +74,15 @@ impl Queue {
         Ok(())
     }
 
-    /// Waits for the next task of a page that has none under way; `None` once the queue is closed. Who takes it says
-    /// [`done`](Self::done).
+    /// Waits for the next task of a page that has none under way, at an address that may have one more; `None` once the queue
+    /// is closed. Who takes it says [`done`](Self::done).
     pub(crate) fn next(&self) -> Option<Task> {
         let mut waiting = self.lock();
         loop {
             if waiting.closed {
                 return None;
             }
-            if let Some(task) = waiting.take() {
+            if let Some(task) = waiting.take(self.seats_of_an_address) {
                 return Some(task);
             }
             waiting = self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
@@ -104,8 +109,14 @@ impl Queue {
 }
 
 impl Waiting {
-    fn take(&mut self) -> Option<Task> {
-        let place = self.lanes.iter().position(|(page, _)| !self.busy.contains(page))?;
+    fn take(&mut self, seats_of_an_address: usize) -> Option<Task> {
+        let under_way =
+            |address: IpAddr| self.busy.iter().filter(|page| page.address() == Some(address)).count();
+        let is_free = |page: &Page| {
+            let has_seat = page.address().is_none_or(|address| under_way(address) < seats_of_an_address);
+            has_seat && !self.busy.contains(page)
+        };
+        let place = self.lanes.iter().position(|(page, _)| is_free(page))?;
         let (page, mut lane) = self.lanes.remove(place)?;
         let task = lane.pop_front()?;
         self.busy.insert(page.clone());
@@ -121,22 +132,22 @@ mod tests {
     use super::*;
 
     fn task(page: &str) -> Task {
-        Task { page: Page::named(page), ticket: Arc::default(), in_turns: true, work: Box::new(|_| ()) }
+        Task { page: Page::new(None, page), ticket: Arc::default(), in_turns: true, work: Box::new(|_| ()) }
     }
 
     #[test]
     fn pages_take_turns_and_have_one_task_each() {
-        let queue = Queue::new(4, 3);
+        let queue = Queue::new(4, 3, 2);
         for page in ["a", "a", "a", "b"] {
             queue.push(task(page)).unwrap();
         }
         assert_eq!(queue.len(), 4);
         assert!(queue.push(task("c")).unwrap_err().to_string().contains("4 requests wait"));
         let first = queue.next().unwrap();
-        assert_eq!(first.page, Page::named("a"));
-        assert_eq!(queue.next().unwrap().page, Page::named("b"), "a has one under way");
+        assert_eq!(first.page, Page::new(None, "a"));
+        assert_eq!(queue.next().unwrap().page, Page::new(None, "b"), "a has one under way");
         queue.done(&first.page);
-        assert_eq!(queue.next().unwrap().page, Page::named("a"));
+        assert_eq!(queue.next().unwrap().page, Page::new(None, "a"));
         queue.push(task("a")).unwrap();
         queue.push(task("a")).unwrap();
         let refused = queue.push(task("a")).unwrap_err().to_string();
@@ -146,12 +157,28 @@ mod tests {
     }
 
     #[test]
+    fn an_address_leaves_seats_to_others() {
+        let queue = Queue::new(9, 9, 2);
+        let (one, other) = (IpAddr::from([192, 0, 2, 3]), IpAddr::from([192, 0, 2, 5]));
+        let at = |address, page| Task { page: Page::new(Some(address), page), ..task("") };
+        for page in ["a", "b", "c"] {
+            queue.push(at(one, page)).unwrap();
+        }
+        queue.push(at(other, "d")).unwrap();
+        let taken: Vec<Page> = (0..3).map(|_| queue.next().unwrap().page).collect();
+        let expected = [(one, "a"), (one, "b"), (other, "d")];
+        assert_eq!(taken, expected.map(|(address, page)| Page::new(Some(address), page)));
+        queue.done(&taken[1]);
+        assert_eq!(queue.next().unwrap().page, Page::new(Some(one), "c"));
+    }
+
+    #[test]
     fn what_nobody_waits_for_makes_place() {
-        let queue = Queue::new(1, 1);
+        let queue = Queue::new(1, 1, 1);
         let gone = task("a");
         gone.ticket.go();
         queue.push(gone).unwrap();
         queue.push(task("b")).unwrap();
-        assert_eq!(queue.next().unwrap().page, Page::named("b"));
+        assert_eq!(queue.next().unwrap().page, Page::new(None, "b"));
     }
 }

@@ -71,13 +71,14 @@ impl Sentence {
         let watched = Controls { hook: None, stop: Some(&stop), observer };
         let changes =
             Interventions::new(&self.interventions, &self.translator, &self.sites, source + 1, &watched)
-                .map_err(|error| ApiError::look(&error, "interventions"))?;
+                .map_err(|error| ApiError::look(&error, "interventions", true))?;
         let hook = (!self.interventions.is_empty()).then_some(&changes as &dyn AttentionHook);
         let options = TranslateOptions { search: self.search.clone(), ..TranslateOptions::default() };
         let controls = Controls { hook, ..watched };
         let wishes = [Wish { prefix: self.prefix.clone(), ..Wish::default() }];
         let found = self.translator.translate_with(&[self.text.as_str()], &wishes, &options, controls);
-        let found = found.map_err(|error| ApiError::decode(&error, "prefix"))?;
+        let refused = if self.interventions.is_empty() { ApiError::decode } else { ApiError::changed };
+        let found = found.map_err(|error| refused(&error, "prefix"))?;
         found.into_iter().next().ok_or_else(|| ApiError::internal("no translation"))
     }
 }

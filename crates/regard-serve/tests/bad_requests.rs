@@ -122,6 +122,17 @@ async fn fields_of_the_api() {
     check(&app, "/api/v1/picture", fixed, 400, "model: ").await;
     let layer = json!({"format": "svg", "model": "attention", "text": SENTENCE, "layer": 7}).to_string();
     check(&app, "/api/v1/picture", layer, 400, "layer").await;
+    for path in ["/api/v1/translate", "/api/v1/look", "/api/v1/tree"] {
+        // Each is within its bounds; together they leave the range of the numbers.
+        let body = with("interventions", json!(vec!["temperature:0.001"; 16]));
+        check(&app, path, body, 400, "interventions: the model's numbers overflow").await;
+        let body = with("interventions", json!(["row:1e38,1e38,1e38,1e38,1e38"]));
+        check(&app, path, body, 400, "interventions").await;
+    }
+    let few = app_with(Limits { png_cells: 4, ..Limits::default() }).0;
+    let png = |format: &str| json!({"format": format, "model": "attention", "text": SENTENCE}).to_string();
+    check(&few, "/api/v1/picture", png("png"), 400, "format: a png of ").await;
+    assert_eq!(post_bytes(&few, "/api/v1/picture", "application/json", png("svg")).await.status, 200);
     let small = app_with(Limits { cells: 100, ..Limits::default() }).0;
     for path in ["/api/v1/translate", "/api/v1/look", "/api/v1/tree"] {
         check(&small, path, with("beam_size", json!(3)), 400, "text: this may need").await;

@@ -110,7 +110,8 @@ fn jobs_end_with_a_result_or_a_reason() {
         progress.report(3, 3);
         Ok(json!({"verdict": "x"}))
     });
-    let done = end(done.unwrap());
+    let first = done.unwrap();
+    let done = end(first);
     assert_eq!((done.done, done.total, done.state), (3, 3, "done"));
     assert_eq!(done.result, Some(json!({"verdict": "x"})));
     let failed = end(app.jobs().begin(&app, "attention", |_| Err("no lines".to_owned())).unwrap());
@@ -123,7 +124,7 @@ fn jobs_end_with_a_result_or_a_reason() {
     for _ in 0..40 {
         end(app.jobs().begin(&app, "attention", |_| Ok(Value::Null)).unwrap());
     }
-    assert!(app.jobs().status(1).is_none());
+    assert!(app.jobs().status(first).is_none());
 }
 
 #[tokio::test]
@@ -152,6 +153,90 @@ async fn an_audit_is_a_job() {
     post(&app, "/api/v1/audit", &uneven).await.refuses(400, "sources: there are 1 and 0 targets");
     let fixed = json!({"model": "fixed_vector", "sources": ["a"], "targets": ["a"]});
     post(&app, "/api/v1/audit", &fixed).await.refuses(400, "model: ");
+    let long = json!({"model": "attention", "sources": vec!["a".repeat(1_000); 3], "targets": vec!["b".repeat(1_000); 3]});
+    post(&app, "/api/v1/audit", &long)
+        .await
+        .refuses(400, "sources: request (6000) exceeds text limit (5000)");
+    let blank = json!({"model": "attention", "sources": [" "], "targets": [" "]});
+    let job = post(&app, "/api/v1/audit", &blank).await.ok()["job"].as_u64().unwrap();
+    while app.jobs().status(job).unwrap().error.is_none() {
+        assert!(begun.elapsed() < Duration::from_mins(1));
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let error = app.jobs().status(job).unwrap().error.unwrap();
+    assert_eq!(error, "no line is left to audit: all are blank or have over 100 tokens");
+}
+
+#[tokio::test]
+async fn a_job_belongs_to_its_page() {
+    let (app, _place) = app();
+    let ask = async |method: &str, path: &str, page: &str, body: &Value| {
+        let request = axum::http::Request::builder().method(method).uri(path).header("host", "localhost");
+        let request = request.header("content-type", "application/json").header("x-regard-page", page);
+        common::ask(&app, request.body(body.to_string().into()).unwrap()).await
+    };
+    // Enough lines that it is under way while the others ask.
+    let body = json!({"model": "attention", "sources": vec!["the black cat"; 100], "targets": vec!["le chat noir"; 100]});
+    let begun = ask("POST", "/api/v1/audit", "a", &body).await.ok();
+    let path = format!("/api/v1/jobs/{}", begun["job"]);
+    assert!(begun["job"].as_u64().unwrap() < 1 << 53);
+    ask("POST", "/api/v1/audit", "a", &body).await.refuses(429, "a job of this page is under way");
+    let other = ask("POST", "/api/v1/audit", "b", &body).await.ok();
+    assert_ne!(other["job"], begun["job"]);
+    ask("POST", "/api/v1/audit", "c", &body).await.refuses(429, "2 jobs are under way");
+    for method in ["GET", "DELETE"] {
+        ask(method, &path, "b", &Value::Null).await.refuses(404, "there is no job");
+    }
+    assert_eq!(ask("DELETE", &path, "a", &Value::Null).await.ok()["state"], "cancelled");
+    ask("DELETE", &format!("/api/v1/jobs/{}", other["job"]), "b", &Value::Null).await.ok();
+}
+
+#[test]
+fn the_time_of_a_job_has_an_end() {
+    let (app, _place) = app_with(Limits { job_time: Duration::from_millis(50), ..Limits::default() });
+    let job = app.jobs().begin(&app, "attention", |progress| {
+        while !progress.stop() {
+            thread::sleep(Duration::from_millis(1));
+        }
+        Ok(Value::Null)
+    });
+    let (job, begun) = (job.unwrap(), Instant::now());
+    while app.jobs().status(job).unwrap().state != "failed" {
+        assert!(begun.elapsed() < Duration::from_secs(5));
+        thread::sleep(Duration::from_millis(1));
+    }
+    let error = app.jobs().status(job).unwrap().error.unwrap();
+    assert!(error.contains("the time of the job is over"), "{error}");
+}
+
+/// Connections that do not say whose they are are one page: while twelve of them ask for much, a page that says so is answered.
+#[test]
+fn one_client_does_not_keep_another_waiting() {
+    let (app, _place) = app();
+    let server = Server::start(app);
+    let heavy: Vec<_> = (0..12)
+        .map(|_| {
+            let mut stream = server.connect();
+            stream.write_all(&written("/api/v1/translate", &long())).unwrap();
+            stream
+        })
+        .collect();
+    let waiting = || {
+        let metrics = server.talk(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+        metrics.contains("regard_waiting{model=\"transformer\"} 11")
+    };
+    let begun = Instant::now();
+    while !waiting() {
+        assert!(begun.elapsed() < Duration::from_secs(5), "all but one wait");
+    }
+    let small = json!({"model": "transformer", "text": "the cat", "beam_size": 1, "max_length": 2});
+    let request = String::from_utf8(written("/api/v1/translate", &small)).unwrap();
+    let request = request.replacen("\r\n", "\r\nX-Regard-Page: other\r\n", 1);
+    let answer = body_of(&server.talk(request.as_bytes()));
+    assert!(answer["translations"].is_array(), "{answer}");
+    assert!(waiting(), "the first of the twelve was not over yet");
+    drop(heavy);
+    server.stop();
 }
 
 #[tokio::test]

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use regard_look::{AuditOptions, Auditee, Watch, audit};
+use regard_look::{AuditOptions, Auditee, LookError, Watch, audit};
 use regard_model::checkpoint;
 use regard_tensor::Threads;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::app::App;
+use crate::audience::Page;
 use crate::body;
 use crate::checks;
 use crate::error::{ApiError, Result};
@@ -25,6 +26,7 @@ pub(crate) struct Begun {
 
 pub(crate) async fn begin(
     State(app): State<App>,
+    page: Page,
     body::Json(request): body::Json<AuditRequest>,
 ) -> Result<Json<Begun>> {
     let AuditRequest { model, sources, targets } = request;
@@ -45,9 +47,10 @@ pub(crate) async fn begin(
         checks::sentence("sources", source, app.limits())?;
         checks::sentence("targets", target, app.limits())?;
     }
+    checks::characters("sources", sources.iter().chain(&targets).map(String::as_str), app.limits())?;
     let lines: Vec<(String, String)> = sources.into_iter().zip(targets).collect();
     let audited = served.model.clone();
-    let job = app.jobs().start(&app, &model, move |progress| run(&audited, &lines, progress))?;
+    let job = app.jobs().start(&app, &model, Some(page), move |progress| run(&audited, &lines, progress))?;
     Ok(Json(Begun { job }))
 }
 
@@ -60,5 +63,9 @@ fn run(model: &Model, lines: &[(String, String)], progress: &Progress) -> std::r
     let options = AuditOptions { sentences: lines.len(), ..AuditOptions::quick(&info.config) };
     let watch = Watch { progress: &|done, total| progress.report(done, total), stop: &|| progress.stop() };
     let found = audit(&auditee, &Threads::single(), lines, &options, &watch);
-    serde_json::to_value(found.map_err(|error| error.to_string())?).map_err(|error| error.to_string())
+    let found = found.map_err(|error| match error {
+        LookError::Nothing => "no line is left to audit: all are blank or have over 100 tokens".to_owned(),
+        error => error.to_string(),
+    });
+    serde_json::to_value(found?).map_err(|error| error.to_string())
 }

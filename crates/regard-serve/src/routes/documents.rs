@@ -38,7 +38,7 @@ async fn document(
     let name = fields.get("model").ok_or_else(|| ApiError::field("model", "it is missing in the query"))?;
     let served = app.model(name)?;
     let path = served.model.directory.join(file);
-    let text = served.desk.run(page, move |_| read(&path, missing)).await?;
+    let text = served.desk.run(page, |_| Ok(()), move |()| read(&path, missing)).await?;
     Ok(([(header::CONTENT_TYPE, "application/json")], text))
 }
 

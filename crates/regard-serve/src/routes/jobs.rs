@@ -1,19 +1,20 @@
-//! `/api/v1/jobs/{id}`: how far a job is, and its end.
+//! `/api/v1/jobs/{id}`: how far a job is, and its end, for the page that began it.
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::Uri;
 
 use crate::app::App;
+use crate::audience::Page;
 use crate::error::{ApiError, Result};
 use crate::jobs::JobStatus;
 
-pub(crate) async fn status(State(app): State<App>, uri: Uri) -> Result<Json<JobStatus>> {
-    known(&uri, |number| app.jobs().status(number))
+pub(crate) async fn status(State(app): State<App>, page: Page, uri: Uri) -> Result<Json<JobStatus>> {
+    known(&uri, |number| app.jobs().status_for(&page, number))
 }
 
-pub(crate) async fn cancel(State(app): State<App>, uri: Uri) -> Result<Json<JobStatus>> {
-    known(&uri, |number| app.jobs().cancel(number))
+pub(crate) async fn cancel(State(app): State<App>, page: Page, uri: Uri) -> Result<Json<JobStatus>> {
+    known(&uri, |number| app.jobs().cancel_for(&page, number))
 }
 
 fn known(uri: &Uri, find: impl FnOnce(u64) -> Option<JobStatus>) -> Result<Json<JobStatus>> {

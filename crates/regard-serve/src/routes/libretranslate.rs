@@ -193,7 +193,7 @@ async fn translate_texts(
             |text: &String| joined(&found.by_ref().take(text.split('\n').count()).collect::<Vec<_>>());
         Ok(texts.iter().map(of_text).collect())
     };
-    served.desk.run(page, translate).await
+    served.desk.run(page, translate, Ok).await
 }
 
 /// The translations of a text's lines as translations of the text, all different: the best first. Of a line that has
@@ -269,7 +269,7 @@ async fn detect_each(app: &App, page: Page, texts: Vec<String>) -> Result<Vec<Ve
         };
         Ok(texts.iter().map(of_text).collect())
     };
-    served.desk.run(page, detect).await
+    served.desk.run(page, detect, Ok).await
 }
 
 /// The share of the words that a model's source side knows whole, as one token.

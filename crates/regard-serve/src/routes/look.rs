@@ -3,15 +3,13 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::header;
-use axum::response::IntoResponse;
 use regard_decode::{Controls, Translator};
 use regard_look::{InspectOptions, Inspection, inspect};
 use regard_model::AttentionSite;
 
 use crate::app::{App, Served};
 use crate::audience::Page;
-use crate::body;
+use crate::body::{self, Written};
 use crate::checks;
 use crate::desk::Work;
 use crate::error::{ApiError, Result};
@@ -22,15 +20,10 @@ pub(crate) async fn look(
     State(app): State<App>,
     page: Page,
     body::Json(request): body::Json<LookRequest>,
-) -> Result<impl IntoResponse> {
+) -> Result<Written> {
     let served = app.model(&request.model)?;
     let looking = Looking::new(&app, served, request)?;
-    let document = served.desk.run(page, move |work| {
-        // A document may be long: it is written here, where everybody has turns.
-        let inspection = looking.run(work)?;
-        serde_json::to_vec(&inspection).map_err(|error| ApiError::internal(error.to_string()))
-    });
-    Ok(([(header::CONTENT_TYPE, "application/json")], document.await?))
+    served.desk.run(page, move |work| looking.run(work), |inspection| Written::new(&inspection)).await
 }
 
 /// A checked request.
@@ -74,6 +67,6 @@ impl Looking {
         let stop = || work.stop();
         let controls = Controls { stop: Some(&stop), ..Controls::default() };
         inspect(&self.translator, &self.text, &self.options, &controls)
-            .map_err(|error| ApiError::look(&error, "text"))
+            .map_err(|error| ApiError::look(&error, "text", !self.options.interventions.is_empty()))
     }
 }

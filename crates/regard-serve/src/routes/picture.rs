@@ -13,6 +13,7 @@ use super::look::Looking;
 use crate::app::App;
 use crate::audience::Page;
 use crate::body;
+use crate::desk::Work;
 use crate::error::{ApiError, Result};
 use crate::wire::{PictureFormat, PictureRequest};
 
@@ -28,11 +29,22 @@ pub(crate) async fn picture(
     }
     let looking = Looking::new(&app, served, request.look())?;
     let format = request.format;
-    let file = served.desk.run(page, move |work| {
+    let most = app.limits().png_cells;
+    let look = move |work: &Work| {
         let seen = looking.run(work)?;
         let heatmap = heatmap(&seen, &site(&seen, &request)?)?;
-        draw(&heatmap, format, &seen.text, looking.text())
-    });
+        let cells = heatmap.source_tokens().len() * heatmap.target_tokens().len();
+        if format == PictureFormat::Png && cells > most {
+            let reason =
+                format!("a png of {cells} cells; the most is {most}: ask for svg, or shorten the text");
+            return Err(ApiError::field("format", reason));
+        }
+        Ok((heatmap, seen.text, looking))
+    };
+    let write = move |(heatmap, title, looking): (Heatmap, String, Looking)| {
+        draw(&heatmap, format, &title, looking.text())
+    };
+    let file = served.desk.run(page, look, write);
     let (kind, name) = match format {
         PictureFormat::Svg => ("image/svg+xml", "look.svg"),
         PictureFormat::Png => ("image/png", "look.png"),

@@ -1,11 +1,10 @@
 //! `POST /api/v1/translate`.
 
-use axum::Json;
 use axum::extract::State;
 
 use crate::app::App;
 use crate::audience::Page;
-use crate::body;
+use crate::body::{self, Written};
 use crate::error::Result;
 use crate::sentence::{Asked, Sentence};
 use crate::wire::{TranslateRequest, TranslateResponse};
@@ -14,7 +13,7 @@ pub(crate) async fn translate(
     State(app): State<App>,
     page: Page,
     body::Json(request): body::Json<TranslateRequest>,
-) -> Result<Json<TranslateResponse>> {
+) -> Result<Written> {
     let served = app.model(&request.model)?;
     let asked = Asked {
         text: &request.text,
@@ -24,6 +23,6 @@ pub(crate) async fn translate(
         attention: true,
     };
     let sentence = Sentence::new(&app, served, &asked)?;
-    let response = served.desk.run(page, move |work| Ok(TranslateResponse::from(sentence.run(work, None)?)));
-    Ok(Json(response.await?))
+    let write = |found| Written::new(&TranslateResponse::from(found));
+    served.desk.run(page, move |work| sentence.run(work, None), write).await
 }

@@ -2,15 +2,15 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use axum::Json;
 use axum::extract::State;
-use regard_decode::{Considered, Fate, Hypothesis, SearchObserver, SearchOptions, SearchStep};
+use regard_decode::{Considered, Fate, Hypothesis, SearchObserver, SearchOptions, SearchStep, Translation};
 use regard_text::Pipeline;
 use regard_text::special_tokens::EOS;
 
 use crate::app::App;
 use crate::audience::Page;
-use crate::body;
+use crate::body::{self, Written};
+use crate::desk::Work;
 use crate::error::Result;
 use crate::sentence::{Asked, Sentence};
 use crate::wire::{NodeRecord, SearchFields, TreeRequest, TreeResponse};
@@ -19,7 +19,7 @@ pub(crate) async fn tree(
     State(app): State<App>,
     page: Page,
     body::Json(request): body::Json<TreeRequest>,
-) -> Result<Json<TreeResponse>> {
+) -> Result<Written> {
     let served = app.model(&request.model)?;
     let asked = Asked {
         text: &request.text,
@@ -29,13 +29,17 @@ pub(crate) async fn tree(
         attention: false,
     };
     let sentence = Sentence::new(&app, served, &asked)?;
-    let nodes = served.desk.run(page, move |work| {
+    let grow = move |work: &Work| {
         let tree = Tree::default();
         let found = sentence.run(work, Some(&tree))?;
+        Ok((sentence, tree, found))
+    };
+    let write = |(sentence, tree, found): (Sentence, Tree, Translation)| {
         let best = found.candidates.first().map(|best| &best.hypothesis);
-        Ok(tree.into_records(best, &sentence.search, sentence.translator().target()))
-    });
-    Ok(Json(TreeResponse { nodes: nodes.await? }))
+        let nodes = tree.into_records(best, &sentence.search, sentence.translator().target());
+        Written::new(&TreeResponse { nodes })
+    };
+    served.desk.run(page, grow, write).await
 }
 
 /// Grows with every step of a search.

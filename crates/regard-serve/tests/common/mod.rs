@@ -66,7 +66,7 @@ pub fn app_with(limits: Limits) -> (App, TempDir) {
         Model::load(&directory, name.to_owned(), &Threads::single()).unwrap()
     };
     let models = models.into_iter().map(load).collect();
-    (App::new(models, "127.0.0.1", limits).unwrap(), place)
+    (App::new(models, vec!["127.0.0.1".to_owned()], limits).unwrap(), place)
 }
 
 pub fn app() -> (App, TempDir) {

@@ -17,9 +17,12 @@ pub(super) struct ServeArgs {
     /// The models' directories; requests call each by the last part of its path
     #[arg(required = true, value_name = "MODEL")]
     models: Vec<PathBuf>,
-    /// Listen on this address. Requests must call the server by it, or localhost
+    /// Listen on this address. Requests must call the server by it, by localhost, or by an --allow-host
     #[arg(long, default_value = "127.0.0.1", value_name = "HOST")]
     host: String,
+    /// Requests may call the server by this name or address too, whatever the port. May be given more than once
+    #[arg(long, value_name = "NAME")]
+    allow_host: Vec<String>,
     /// Listen on this port; 0 for any that is free
     #[arg(long, default_value_t = 5000, value_name = "PORT")]
     port: u16,
@@ -41,9 +44,12 @@ pub(super) fn run(args: &ServeArgs) -> Result<()> {
     let names = models.iter().map(|model| model.name.as_str()).collect::<Vec<_>>().join(", ");
     let address = listener.local_addr().with_context(busy)?;
     if !is_this_machine(host) {
-        args.settings.say(format_args!("everybody who can reach {host} can use this server"));
+        let by = "by a name that --allow-host or --host gives";
+        args.settings.say(format_args!("everybody who can reach {host} can use this server, {by}"));
     }
-    let app = App::new(models, host, Limits::default()).context("no threads to compute with")?;
+    let hosts: Vec<String> =
+        std::iter::once(host.to_owned()).chain(args.allow_host.iter().cloned()).collect();
+    let app = App::new(models, hosts, Limits::default()).context("no threads to compute with")?;
     serve(&app, listener, || args.settings.say(format_args!("serving {names} on http://{address}/")))?;
     Ok(())
 }
