@@ -97,7 +97,7 @@ async fn fields_of_the_api() {
         ("beam_size", json!(-1), 400, "beam_size: "),
         ("beam_size", json!("5"), 400, "beam_size: "),
         ("n_best", json!(6), 400, "n_best: it is 6, more than beam_size 5"),
-        ("n_best", json!(1 << 40), 400, "n_best: "),
+        ("n_best", json!(1_u64 << 40), 400, "n_best: "),
         ("alpha", json!(-0.5), 400, "alpha: it is -0.5"),
         ("length_penalty", json!("long"), 400, "length_penalty: "),
         ("max_length", json!(0), 400, "max_length: it is 0"),
