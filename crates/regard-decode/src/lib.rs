@@ -64,7 +64,7 @@ pub use error::{DecodeError, Result};
 pub use hypothesis::Hypothesis;
 pub use length_penalty::LengthPenalty;
 pub use look::Look;
-pub use observer::{Considered, Fate, SearchObserver, SearchStep};
+pub use observer::{Considered, Fate, SearchObserver, SearchStep, Trace};
 pub use options::{BeamWidth, Cut, MAX_BEAM_SIZE, MAX_TARGET_TOKENS, MaxLength, SearchOptions};
 pub use request::{Request, Wish};
 pub use sampling::Sampling;

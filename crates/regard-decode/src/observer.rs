@@ -1,5 +1,7 @@
 //! Who watches a search: for a trace, for a beam tree, for text that appears as it is written.
 
+use std::sync::{Mutex, PoisonError};
+
 use serde::Serialize;
 
 /// Is told of every step of every sentence.
@@ -49,4 +51,22 @@ pub enum Fate {
     Ended,
     /// There were enough better ones.
     Dropped,
+}
+
+/// Keeps every step of a search.
+#[derive(Debug, Default)]
+pub struct Trace(Mutex<Vec<SearchStep>>);
+
+impl SearchObserver for Trace {
+    fn step(&self, step: &SearchStep) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(step.clone());
+    }
+}
+
+impl Trace {
+    /// All steps, in the order in which they were made.
+    #[must_use]
+    pub fn into_steps(self) -> Vec<SearchStep> {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
 }

@@ -8,6 +8,9 @@ use thiserror::Error;
 /// A result of this crate.
 pub type Result<T, E = LookError> = std::result::Result<T, E>;
 
+/// Why a model without attention cannot be looked into.
+pub(crate) const BLIND: &str = "this model has one vector and nothing to look at";
+
 /// What can go wrong when a model is looked into.
 #[derive(Debug, Error)]
 pub enum LookError {
@@ -30,6 +33,15 @@ pub enum LookError {
         /// Why not.
         reason: &'static str,
     },
+    /// The model did not show a part that a method reads.
+    #[error("the model does not show the part that is to be read")]
+    Hidden,
+    /// No pair is left to audit.
+    #[error("no line is left to audit: all are blank or have over {most} tokens")]
+    NoPairs {
+        /// Longer pairs are left out.
+        most: usize,
+    },
     /// It is not wanted any more.
     #[error("stopped")]
     Stopped,
@@ -40,7 +52,7 @@ pub enum LookError {
     #[error("{0}")]
     Metric(String),
     /// Decoding says so.
-    #[error(transparent)]
+    #[error("{0}")]
     Decode(#[from] DecodeError),
     /// The model says so.
     #[error(transparent)]

@@ -1,7 +1,7 @@
 //! A given translation under teacher forcing: every distribution and every look.
 
 use regard_decode::{Controls, Decoding, Translator};
-use regard_model::{AttentionHook, AttentionSite, SiteAttention, SiteKind};
+use regard_model::{AttentionSite, SiteAttention, SiteKind};
 use regard_text::Padded;
 use regard_text::special_tokens::EOS;
 use serde::Serialize;
@@ -114,9 +114,4 @@ pub(crate) fn sites_of(translator: &Translator, source: &Source) -> Result<Vec<A
     let site =
         |site: &Site| AttentionSite { kind: site.site, layer: site.layer, head: site.head.unwrap_or(0) };
     Ok(pass.sites.iter().map(site).collect())
-}
-
-/// The controls of a run under a hook.
-pub(crate) fn with_hook<'a>(controls: Controls<'a>, hook: Option<&'a dyn AttentionHook>) -> Controls<'a> {
-    Controls { hook, ..controls }
 }

@@ -2,12 +2,12 @@
 
 use regard_decode::{Candidate, Controls, SearchOptions, TranslateOptions, Translator};
 use regard_model::{AttentionHook, SiteKind};
-use regard_text::special_tokens::EOS;
+use regard_text::special_tokens::{EOS, UNK_TOKEN};
 use serde::Serialize;
 
 use crate::distance::{jensen_shannon, total_variation};
 use crate::error::{LookError, Result};
-use crate::forced::{Site, Wanted, force, sites_of, with_hook};
+use crate::forced::{Site, Wanted, force, sites_of};
 use crate::intervention::{Intervention, Interventions, check};
 use crate::sentence::{Source, Target};
 
@@ -112,26 +112,28 @@ pub fn inspect(
     let prepare =
         |list: &[Intervention]| Interventions::new(list, translator, &sites, source.positions(), controls);
     let base = prepare(&options.base)?;
-    let all = prepare(&[options.base.as_slice(), &options.interventions].concat())?;
+    let is_changed = !options.interventions.is_empty();
+    let all = [options.base.as_slice(), &options.interventions].concat();
+    let all = is_changed.then(|| prepare(&all)).transpose()?;
     let hook = (!options.base.is_empty()).then_some(&base as &dyn AttentionHook);
-    let controls = with_hook(*controls, hook);
+    let controls = Controls { hook, ..*controls };
 
     let (target, stopped) = match &options.target {
         Some(target) => (Target::given(translator.target(), target), false),
         None => translate(translator, text, options, controls)?,
     };
     check::within(&options.interventions, source.positions(), target.ids.len())?;
-    let is_changed = !options.interventions.is_empty();
     let wanted = Wanted { sites: translator.model().has_attention(), distributions: is_changed };
     let original = force(translator, controls, &source, &target.ids, wanted)?;
-    let intervention = if is_changed {
-        let changed = with_hook(controls, Some(&all));
-        // Who watches the search watches that of the original.
-        let (found, _) = translate(translator, text, options, Controls { observer: None, ..changed })?;
-        let forced = force(translator, changed, &source, &target.ids, wanted)?;
-        Some(effect(options, &target, &original, &found, forced))
-    } else {
-        None
+    let intervention = match &all {
+        Some(all) => {
+            // Who watches the search watches that of the original.
+            let changed = Controls { hook: Some(all), observer: None, ..controls };
+            let (found, _) = translate(translator, text, options, changed)?;
+            let forced = force(translator, changed, &source, &target.ids, wanted)?;
+            Some(effect(options, &target, &original, &found, forced))
+        }
+        None => None,
     };
     Ok(Inspection {
         source_tokens: source.labels(),
@@ -211,29 +213,44 @@ impl Inspection {
     /// as the scores have it whose softmax the weights are; the logarithm of the weights for a mean. Nothing where there is none.
     #[must_use]
     pub fn look(&self, layer: Option<usize>, head: Option<usize>) -> Option<Site> {
-        look(&self.sites, layer, head)
+        let cross = || self.sites.iter().filter(|site| site.site == SiteKind::Cross);
+        let layer = layer.or_else(|| cross().map(|site| site.layer).max())?;
+        let heads: Vec<&Site> = cross()
+            .filter(|site| site.layer == layer && head.is_none_or(|head| site.head == Some(head)))
+            .collect();
+        let (first, rest) = heads.split_first()?;
+        if rest.is_empty() {
+            return Some((*first).clone());
+        }
+        let mut weights = first.weights.clone();
+        for (row, values) in weights.iter_mut().enumerate() {
+            for (place, value) in values.iter_mut().enumerate() {
+                *value =
+                    heads.iter().fold(0.0, |sum, site| sum + site.weights[row][place]) / heads.len() as f32;
+            }
+        }
+        let scores = weights.iter().map(|row| row.iter().map(|weight| weight.ln()).collect()).collect();
+        Some(Site { site: SiteKind::Cross, layer, head: None, weights, scores })
+    }
+
+    /// What pictures call the source tokens: those that are unknown say that the model has read `<unk>`.
+    #[must_use]
+    pub fn source_labels(&self) -> Vec<String> {
+        labels(&self.source_tokens, &self.source_unknown)
+    }
+
+    /// The same for the target tokens.
+    #[must_use]
+    pub fn target_labels(&self) -> Vec<String> {
+        labels(&self.target_tokens, &self.target_unknown)
     }
 }
 
-/// The same, of any list of sites.
-pub(crate) fn look(sites: &[Site], layer: Option<usize>, head: Option<usize>) -> Option<Site> {
-    let cross = || sites.iter().filter(|site| site.site == SiteKind::Cross);
-    let layer = layer.or_else(|| cross().map(|site| site.layer).max())?;
-    let heads: Vec<&Site> = cross()
-        .filter(|site| site.layer == layer && head.is_none_or(|head| site.head == Some(head)))
-        .collect();
-    let (first, rest) = heads.split_first()?;
-    if rest.is_empty() {
-        return Some((*first).clone());
-    }
-    let mut weights = first.weights.clone();
-    for (row, values) in weights.iter_mut().enumerate() {
-        for (place, value) in values.iter_mut().enumerate() {
-            *value = heads.iter().fold(0.0, |sum, site| sum + site.weights[row][place]) / heads.len() as f32;
-        }
-    }
-    let scores = weights.iter().map(|row| row.iter().map(|weight| weight.ln()).collect()).collect();
-    Some(Site { site: SiteKind::Cross, layer, head: None, weights, scores })
+fn labels(tokens: &[String], unknown: &[usize]) -> Vec<String> {
+    let label = |(place, token): (usize, &String)| {
+        if unknown.contains(&place) { format!("{UNK_TOKEN} ({token})") } else { token.clone() }
+    };
+    tokens.iter().enumerate().map(label).collect()
 }
 
 #[cfg(test)]

@@ -76,13 +76,13 @@ impl Predictor for Fixed {
         false
     }
     fn encode(&self, _: &Run, _: &Padded) -> Result<Memory, ModelError> {
-        unimplemented!("only the loss is used")
+        unreachable!("only the loss is used")
     }
     fn start(&self, _: &Run, _: &Memory, _: &[usize]) -> Result<State, ModelError> {
-        unimplemented!("only the loss is used")
+        unreachable!("only the loss is used")
     }
     fn step(&self, _: &Run, _: &Memory, _: &State, _: &[u32], _: &[Row]) -> Result<StepOutput, ModelError> {
-        unimplemented!("only the loss is used")
+        unreachable!("only the loss is used")
     }
 }
 
@@ -107,7 +107,7 @@ impl Seq2Seq for Fixed {
         Ok(LossOutput { loss: out.loss, negative_log_likelihood, tokens, correct })
     }
     fn distributions(&self, _: &Training, _: &Batch) -> Result<Distributions, ModelError> {
-        unimplemented!("only the loss is used")
+        unreachable!("only the loss is used")
     }
     fn parameters(&self) -> &Parameters {
         &self.0

@@ -129,7 +129,7 @@ impl Linear {
             SiteKind::DecoderSelf => format!("decoder.{layer}.self_attention"),
             SiteKind::Cross => format!("decoder.{layer}.cross_attention"),
         };
-        let gain = subject.model.parameters().get(&format!("{part}.norm.gain")).ok_or(LookError::Nothing)?;
+        let gain = subject.model.parameters().get(&format!("{part}.norm.gain")).ok_or(LookError::Hidden)?;
         let gain = gain.values().iter().map(|&value| f64::from(value)).collect();
         Ok(Self { gain: Some(gain), centred, epsilon })
     }

@@ -66,12 +66,12 @@ impl Internals {
 
     /// The weights of a head, a row a word that looks.
     pub(super) fn weights(&self, site: AttentionSite) -> Result<&Tensor> {
-        self.weights.get(&site).ok_or(LookError::Nothing)
+        self.weights.get(&site).ok_or(LookError::Hidden)
     }
 
     /// A value, a row a word.
     pub(super) fn value(&self, place: Place) -> Result<&Tensor> {
-        self.values.get(&place).ok_or(LookError::Nothing)
+        self.values.get(&place).ok_or(LookError::Hidden)
     }
 
     /// The mean of the weights of all heads of a layer: a row a word that looks.

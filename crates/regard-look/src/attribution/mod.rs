@@ -60,6 +60,28 @@ impl Method {
         Self::Rollout,
     ];
 
+    /// What it is called, as in JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::GradientInput => "gradient-input",
+            Self::GradientInputL2 => "gradient-input-l2",
+            Self::IntegratedGradients => "integrated-gradients",
+            Self::SmoothGrad => "smooth-grad",
+            Self::Occlusion => "occlusion",
+            Self::ValueZeroing => "value-zeroing",
+            Self::Norm => "norm",
+            Self::Alti => "alti",
+            Self::Rollout => "rollout",
+        }
+    }
+
+    /// The method of a name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|method| method.name() == name)
+    }
+
     /// The formula in one line.
     #[must_use]
     pub fn definition(self) -> &'static str {

@@ -68,7 +68,7 @@ pub(super) fn attention_terms(
         SiteKind::Cross => ("decoder", config.decoder.heads, "cross_attention"),
     };
     let name = format!("{stack}.{layer}.{part}.output.weight");
-    let map = subject.model.parameters().get(&name).ok_or(LookError::Nothing)?;
+    let map = subject.model.parameters().get(&name).ok_or(LookError::Hidden)?;
     let values = inside.value(Place::Values(kind, layer))?;
     let (width, head_width) = (config.d_model, config.d_model / heads);
     // The value of a position as a head adds it: W_O v, on the head's columns.

@@ -1,11 +1,11 @@
 //! A model and one sentence pair.
 
 use regard_decode::{Controls, Decoding};
-use regard_model::{AttentionHook, ModelConfig, Scored, Seq2Seq, Training, TransformerConfig};
+use regard_model::{AttentionHook, Distributions, ModelConfig, Scored, Seq2Seq, Training, TransformerConfig};
 use regard_tensor::{Tape, Threads, Var};
 use regard_text::{Batch, Padded};
 
-use crate::error::{LookError, Result};
+use crate::error::{BLIND, LookError, Result};
 
 /// A translation under teacher forcing, to be explained.
 #[derive(Clone, Copy)]
@@ -42,7 +42,7 @@ impl<'a> Subject<'a> {
         if self.model.has_attention() {
             return Ok(());
         }
-        Err(LookError::Unfit { method, reason: "this model has one vector and nothing to look at" })
+        Err(LookError::Unfit { method, reason: BLIND })
     }
 
     /// One row a target token, each ending with it: a model's loss of the last tokens is of one token a row.
@@ -57,11 +57,7 @@ impl<'a> Subject<'a> {
 
     /// The pair as it is.
     pub(crate) fn pair(&self) -> Batch {
-        Batch {
-            source: Padded::from_rows(&[self.source.to_vec()]),
-            target: Padded::from_rows(&[self.target.to_vec()]),
-            indices: vec![0],
-        }
+        self.copies(1)
     }
 
     /// The pair so many times.
@@ -82,16 +78,18 @@ impl<'a> Subject<'a> {
         hook: &dyn AttentionHook,
     ) -> Result<Var> {
         let weights = self.model.parameters().constants();
-        let training = Training {
-            tape,
-            weights: &weights,
-            noise: None,
-            label_smoothing: 0.0,
-            scored,
-            factor: -1.0,
-            hook: Some(hook),
-        };
-        Ok(self.model.loss(&training, batch)?.loss)
+        Ok(self.model.loss(&Training { scored, ..forced(tape, &weights, hook) }, batch)?.loss)
+    }
+
+    /// The distributions at every place of a batch, on a tape.
+    pub(crate) fn distributions(
+        &self,
+        tape: &Tape,
+        batch: &Batch,
+        hook: &dyn AttentionHook,
+    ) -> Result<Distributions> {
+        let weights = self.model.parameters().constants();
+        Ok(self.model.distributions(&forced(tape, &weights, hook), batch)?)
     }
 
     /// log p of each target token of each copy of a batch, under a hook: `[copies, target tokens]`.
@@ -100,5 +98,18 @@ impl<'a> Subject<'a> {
         let decoding = Decoding { controls, ..Decoding::new(self.model, self.threads) };
         let scores = decoding.score(&batch.source, &batch.target, None)?;
         Ok(scores.iter().map(|score| score.token_log_probs.iter().map(|&p| f64::from(p)).collect()).collect())
+    }
+}
+
+/// The whole-sequence form as a trained model runs it; its loss is the sum of log p.
+fn forced<'a>(tape: &'a Tape, weights: &'a [Var], hook: &'a dyn AttentionHook) -> Training<'a> {
+    Training {
+        tape,
+        weights,
+        noise: None,
+        label_smoothing: 0.0,
+        scored: Scored::All,
+        factor: -1.0,
+        hook: Some(hook),
     }
 }

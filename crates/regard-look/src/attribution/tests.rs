@@ -425,3 +425,11 @@ fn a_model_without_attention_has_no_norms() {
     }
     assert!(attribute(&model.subject(&threads), Method::GradientInput).is_ok());
 }
+
+#[test]
+fn a_method_is_called_what_json_calls_it() {
+    for method in Method::ALL {
+        assert_eq!(serde_json::to_value(method).unwrap(), method.name());
+        assert_eq!(Method::named(method.name()), Some(method));
+    }
+}

@@ -64,7 +64,7 @@ fn of_transformer(subject: &Subject, layer: usize) -> Result<Rows> {
     let batch = subject.copies(positions + 1);
     subject.log_prob(&Tape::inference(subject.threads), &batch, Scored::All, &zeroing)?;
     let output = zeroing.output.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let output = output.ok_or(LookError::Nothing)?;
+    let output = output.ok_or(LookError::Hidden)?;
     let state = |copy: usize, word: usize| output.row(copy * words + word);
     let cell = |word: usize, position: usize| {
         1.0 - cosine(doubles(state(positions, word)), doubles(state(position, word)))

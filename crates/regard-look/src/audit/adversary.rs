@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use regard_model::{AttentionHook, AttentionSite, HookCall, ModelError, Scored, SiteKind, Training};
+use regard_model::{AttentionHook, AttentionSite, HookCall, ModelError, SiteKind};
 use regard_tensor::{Gradients, Tape, Tensor, Var, ops, random};
-use regard_text::{Batch, Padded};
+use regard_text::Batch;
 
 use super::step::AdversaryRecord;
 use crate::attribution::Subject;
@@ -47,7 +47,8 @@ type Attention = BTreeMap<AttentionSite, Vec<f32>>;
 
 /// The attention that is farthest from the model's own among those whose distribution stays within [`ALLOWED`].
 pub(super) fn adversary(subject: &Subject, position: usize, search: Search) -> Result<AdversaryRecord> {
-    let batch = copies(subject, position);
+    let before = Subject { target: &subject.target[..=position], ..*subject };
+    let batch = before.copies(SEARCHERS);
     let watch = Free { position, set: None, seen: Mutex::default() };
     let original = log_probs(subject, &Tape::inference(subject.threads), &batch, &watch)?;
     let own = watch.first_copy();
@@ -81,16 +82,6 @@ pub(super) fn adversary(subject: &Subject, position: usize, search: Search) -> R
     Ok(best)
 }
 
-/// The pair up to a position, once for each searcher.
-fn copies(subject: &Subject, position: usize) -> Batch {
-    let target = subject.target[..=position].to_vec();
-    Batch {
-        source: Padded::from_rows(&vec![subject.source.to_vec(); SEARCHERS]),
-        target: Padded::from_rows(&vec![target; SEARCHERS]),
-        indices: (0..SEARCHERS).collect(),
-    }
-}
-
 /// Log-probabilities of every place, and which rows are the last places of the copies.
 struct Found {
     rows: Var,
@@ -100,17 +91,7 @@ struct Found {
 }
 
 fn log_probs(subject: &Subject, tape: &Tape, batch: &Batch, hook: &dyn AttentionHook) -> Result<Found> {
-    let weights = subject.model.parameters().constants();
-    let training = Training {
-        tape,
-        weights: &weights,
-        noise: None,
-        label_smoothing: 0.0,
-        scored: Scored::All,
-        factor: 1.0,
-        hook: Some(hook),
-    };
-    let found = subject.model.distributions(&training, batch)?;
+    let found = subject.distributions(tape, batch, hook)?;
     let end = batch.target.width - 1;
     let counts: Vec<bool> = found.rows.iter().map(|row| row.position == end).collect();
     let mut last = vec![0; SEARCHERS];

@@ -239,8 +239,7 @@ fn describe(name: &str) -> String {
     if name == STATE_GRADIENT {
         return "|gradient of log p x encoder state|, attention weights constant".to_owned();
     }
-    let method: Option<Method> = serde_json::from_value(name.into()).ok();
-    method.map_or_else(|| name.to_owned(), |method| method.definition().to_owned())
+    Method::named(name).map_or_else(|| name.to_owned(), |method| method.definition().to_owned())
 }
 
 fn average(values: &[f64]) -> f64 {

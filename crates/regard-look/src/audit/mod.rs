@@ -26,7 +26,7 @@ pub use measures::Measure;
 pub use step::{AdversaryRecord, Distances, Flips, NamedAttribution, Rationale, StepRecord};
 
 use crate::attribution::{Method, Subject};
-use crate::error::{LookError, Result};
+use crate::error::{BLIND, LookError, Result};
 use pairs::Pair;
 use walk::Walk;
 
@@ -165,7 +165,7 @@ pub struct Watch<'a> {
 /// Audits a model on sentence pairs.
 ///
 /// # Errors
-/// [`LookError::Unfit`] for a model without attention, [`LookError::Nothing`] where no pair is left, [`LookError::Stopped`], and
+/// [`LookError::Unfit`] for a model without attention, [`LookError::NoPairs`] where no pair is left, [`LookError::Stopped`], and
 /// what the model says.
 pub fn audit(
     auditee: &Auditee,
@@ -175,13 +175,12 @@ pub fn audit(
     watch: &Watch,
 ) -> Result<Audit> {
     if !auditee.model.has_attention() {
-        let reason = "this model has one vector and nothing to look at";
-        return Err(LookError::Unfit { method: "audit", reason });
+        return Err(LookError::Unfit { method: "audit", reason: BLIND });
     }
     let (mut pairs, left_out) = pairs::sample(auditee.translator, lines, options);
     pairs::choose_adversaries(&mut pairs, options);
     if pairs.is_empty() {
-        return Err(LookError::Nothing);
+        return Err(LookError::NoPairs { most: pairs::MOST_TOKENS });
     }
     let sites = auditee.translator.model().cross_sites();
     let rounds = if options.heads { sites.len() + 1 } else { 0 };

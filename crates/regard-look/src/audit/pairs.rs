@@ -9,7 +9,7 @@ use super::words::{function_words, is_word};
 use crate::draws::shuffle;
 
 /// Longer pairs are left out: a step of an audit costs as much as a hundred translations of it.
-const MOST_TOKENS: usize = 100;
+pub(super) const MOST_TOKENS: usize = 100;
 
 /// A pair as the model reads it.
 pub(super) struct Pair {

@@ -66,13 +66,12 @@ impl Walk<'_> {
     fn attributions(&self) -> Result<Vec<(String, Vec<Vec<f64>>)>> {
         let mut tables = vec![(STATE_GRADIENT.to_owned(), state_gradient(&self.subject)?)];
         for &method in &self.options.methods {
-            let name = serde_json::to_value(method).ok().and_then(|name| name.as_str().map(str::to_owned));
             let mut table = attribute(&self.subject, method)?.source;
             if matches!(method, Method::Occlusion | Method::IntegratedGradients) {
                 // How much a word matters, whichever way.
                 table.iter_mut().flatten().for_each(|value| *value = value.abs());
             }
-            tables.push((name.unwrap_or_default(), table));
+            tables.push((method.name().to_owned(), table));
         }
         Ok(tables)
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use regard_model::{AttentionSite, SiteKind};
 
 use super::{Action, Heads, Intervention, Reach, Steps};
-use crate::error::{LookError, Result};
+use crate::error::{BLIND, LookError, Result};
 
 /// Says what is not there. `positions` are those of the source, its end symbol included.
 pub(super) fn possible(intervention: &Intervention, sites: &[AttentionSite], positions: usize) -> Result<()> {
@@ -21,7 +21,7 @@ fn of_reach(reach: &Reach, sites: &[AttentionSite]) -> Option<String> {
     let of_kind: Vec<&AttentionSite> = sites.iter().filter(|site| site.kind == reach.site).collect();
     if of_kind.is_empty() {
         let what = match reach.site {
-            SiteKind::Cross => "this model has one vector and nothing to look at",
+            SiteKind::Cross => BLIND,
             SiteKind::EncoderSelf => "the encoder of this model has no attention",
             SiteKind::DecoderSelf => "the decoder of this model does not look at its own words",
         };

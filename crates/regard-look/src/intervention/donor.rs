@@ -76,7 +76,7 @@ fn state(translator: &Translator, text: &str, from: usize, controls: Controls) -
     let decoding = Decoding { controls, ..translator.decoding() };
     decoding.force(&source.padded(), &Padded::from_rows(&[vec![]]), false, |_| Ok(()))?;
     let states = reading.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let states = states.ok_or(LookError::Nothing)?;
+    let states = states.ok_or(LookError::Hidden)?;
     Ok(states.value().row(from).to_vec())
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use regard_look::{AuditOptions, Auditee, LookError, Watch, audit};
+use regard_look::{AuditOptions, Auditee, Watch, audit};
 use regard_model::checkpoint;
 use regard_tensor::Threads;
 use serde::Serialize;
@@ -63,9 +63,5 @@ fn run(model: &Model, lines: &[(String, String)], progress: &Progress) -> std::r
     let options = AuditOptions { sentences: lines.len(), ..AuditOptions::quick(&info.config) };
     let watch = Watch { progress: &|done, total| progress.report(done, total), stop: &|| progress.stop() };
     let found = audit(&auditee, &Threads::single(), lines, &options, &watch);
-    let found = found.map_err(|error| match error {
-        LookError::Nothing => "no line is left to audit: all are blank or have over 100 tokens".to_owned(),
-        error => error.to_string(),
-    });
-    serde_json::to_value(found?).map_err(|error| error.to_string())
+    serde_json::to_value(found.map_err(|error| error.to_string())?).map_err(|error| error.to_string())
 }

@@ -7,7 +7,6 @@ use regard_look::{
     Block, Heatmap, HeatmapOptions, Inspection, Report, Section, Site, heatmap_png, heatmap_svg,
 };
 use regard_model::SiteKind;
-use regard_text::special_tokens::UNK_TOKEN;
 
 use super::look::Looking;
 use crate::app::App;
@@ -71,22 +70,13 @@ fn site(seen: &Inspection, request: &PictureRequest) -> Result<Site> {
 }
 
 fn heatmap(seen: &Inspection, site: &Site) -> Result<Heatmap> {
-    let source = labels(&seen.source_tokens, &seen.source_unknown);
-    let target = labels(&seen.target_tokens, &seen.target_unknown);
+    let (source, target) = (seen.source_labels(), seen.target_labels());
     let (columns, rows) = match site.site {
         SiteKind::Cross => (source, target),
         SiteKind::EncoderSelf => (source.clone(), source),
         SiteKind::DecoderSelf => (target.clone(), target),
     };
     Heatmap::new(columns, rows, site.weights.clone()).map_err(|error| ApiError::internal(error.to_string()))
-}
-
-/// What a picture calls tokens: those that are unknown say that the model has read `<unk>`.
-fn labels(tokens: &[String], unknown: &[usize]) -> Vec<String> {
-    let label = |(place, token): (usize, &String)| {
-        if unknown.contains(&place) { format!("{UNK_TOKEN} ({token})") } else { token.clone() }
-    };
-    tokens.iter().enumerate().map(label).collect()
 }
 
 fn draw(heatmap: &Heatmap, format: PictureFormat, title: &str, caption: &str) -> Result<Vec<u8>> {

@@ -58,9 +58,8 @@ pub fn linear_cross_entropy<T: Element>(
             right: weight.shape(),
         });
     }
-    if targets.ids.len() != rows || targets.counts.len() != rows {
-        return Err(TensorError::Index { op: "cross_entropy", index: targets.ids.len(), limit: rows });
-    }
+    super::expect_rows("cross_entropy", targets.ids.len(), rows)?;
+    super::expect_rows("cross_entropy", targets.counts.len(), rows)?;
     if let Some(&id) = targets.ids.iter().find(|&&id| id as usize >= vocabulary) {
         return Err(TensorError::Index { op: "cross_entropy", index: id as usize, limit: vocabulary });
     }

@@ -1,8 +1,7 @@
 //! The Kullback-Leibler divergence of attention weights.
 
-use super::expect_shape;
+use super::{expect_rows, expect_shape};
 use crate::element::Element;
-use crate::error::TensorError;
 use crate::{Result, Tape, Tensor, Var};
 
 /// What is added to a weight inside a logarithm (Jain & Wallace's code has the same).
@@ -22,9 +21,7 @@ pub fn kullback_leibler<T: Element>(
 ) -> Result<Var<T>> {
     expect_shape("kullback_leibler", x.shape(), y.shape())?;
     let (rows, width) = (x.shape().rows(), x.shape().last());
-    if counts.len() != rows {
-        return Err(TensorError::Index { op: "kullback_leibler", index: counts.len(), limit: rows });
-    }
+    expect_rows("kullback_leibler", counts.len(), rows)?;
     let ratio = |x: f64, y: f64| (x + EPSILON).ln() - (y + EPSILON).ln();
     let divergence = |row: usize| {
         let pairs = x.value().row(row).iter().zip(y.row(row));

@@ -22,9 +22,7 @@ pub struct Span {
 /// Where there is not one span a row, or one ends outside.
 pub fn masked_softmax<T: Element>(tape: &Tape<T>, scores: &Var<T>, spans: &[Span]) -> Result<Var<T>> {
     let (rows, width) = (scores.shape().rows(), scores.shape().last());
-    if spans.len() != rows {
-        return Err(TensorError::Index { op: "masked_softmax", index: spans.len(), limit: rows });
-    }
+    super::expect_rows("masked_softmax", spans.len(), rows)?;
     if let Some(span) = spans.iter().find(|span| span.end > width) {
         return Err(TensorError::Index { op: "masked_softmax", index: span.end, limit: width });
     }

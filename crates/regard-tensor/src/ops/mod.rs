@@ -95,6 +95,11 @@ fn same_shape<T: Element>(op: &'static str, left: &Var<T>, right: &Var<T>) -> Re
     expect_shape(op, left.shape(), right.shape())
 }
 
+/// Says where there is not one entry a row.
+fn expect_rows(op: &'static str, found: usize, rows: usize) -> Result<()> {
+    if found == rows { Ok(()) } else { Err(TensorError::Index { op, index: found, limit: rows }) }
+}
+
 fn expect_shape(op: &'static str, left: Shape, right: Shape) -> Result<()> {
     if left == right { Ok(()) } else { Err(TensorError::ShapeMismatch { op, left, right }) }
 }

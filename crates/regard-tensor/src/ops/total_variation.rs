@@ -1,8 +1,7 @@
 //! The total variation distance of two distributions.
 
-use super::expect_shape;
+use super::{expect_rows, expect_shape};
 use crate::element::Element;
-use crate::error::TensorError;
 use crate::{Result, Tape, Tensor, Var};
 
 /// `factor · Σ ½ Σ_v |exp(x_v) - exp(y_v)|` over the rows that count: `x` and `y` are natural-log probabilities
@@ -19,9 +18,7 @@ pub fn total_variation<T: Element>(
 ) -> Result<Var<T>> {
     expect_shape("total_variation", x.shape(), y.shape())?;
     let (rows, width) = (x.shape().rows(), x.shape().last());
-    if counts.len() != rows {
-        return Err(TensorError::Index { op: "total_variation", index: counts.len(), limit: rows });
-    }
+    expect_rows("total_variation", counts.len(), rows)?;
     let mut distances = vec![0.0; rows];
     let work: Vec<_> = distances.iter_mut().enumerate().filter(|(row, _)| counts[*row]).collect();
     super::for_items(tape.threads(), work, width, |(row, distance)| {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use regard_look::{Audit, AuditOptions, Auditee, LookError, Measure, Watch, audit};
+use regard_look::{Audit, AuditOptions, Auditee, Measure, Watch, audit};
 
 use super::failure::WrongCall;
 use super::input::paired_lines;
@@ -67,7 +67,7 @@ pub(super) fn run(args: &AuditArgs) -> Result<()> {
     let threads = args.settings.threads()?;
     let bar = ProgressBar::new("audit", args.settings.quiet);
     let watch = Watch { progress: &|done, all| bar.set(done, all), stop: &|| false };
-    let found = audit(&auditee, &threads, &lines, &options, &watch).map_err(reported)?;
+    let found = audit(&auditee, &threads, &lines, &options, &watch)?;
     drop(bar);
     if let Some(path) = &args.html {
         write(path, found.report().html().as_bytes())?;
@@ -84,17 +84,6 @@ pub(super) fn run(args: &AuditArgs) -> Result<()> {
         return print_json(&found);
     }
     print(&table(&found))
-}
-
-/// An error of an audit, as the program reports it.
-fn reported(error: LookError) -> anyhow::Error {
-    match error {
-        LookError::Nothing => {
-            anyhow::anyhow!("no line is left to audit: all are blank or have over 100 tokens")
-        }
-        LookError::Decode(error) => error.into(),
-        other => WrongCall(other.to_string()).into(),
-    }
 }
 
 fn table(found: &Audit) -> String {

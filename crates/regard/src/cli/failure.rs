@@ -4,6 +4,7 @@ use std::io;
 use std::process::ExitCode;
 
 use regard_decode::DecodeError;
+use regard_look::LookError;
 
 use super::output::tell;
 
@@ -43,7 +44,9 @@ pub(super) fn report(error: &anyhow::Error) -> ExitCode {
     let wrong_call = error.chain().any(|cause| {
         let options =
             matches!(cause.downcast_ref(), Some(DecodeError::Options(_) | DecodeError::NoAttention { .. }));
-        options || cause.is::<WrongCall>()
+        let not_there =
+            matches!(cause.downcast_ref(), Some(LookError::Impossible { .. } | LookError::Unfit { .. }));
+        options || not_there || cause.is::<WrongCall>()
     });
     ExitCode::from(if wrong_call { WRONG_CALL } else { FAILED })
 }

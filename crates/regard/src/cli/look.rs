@@ -6,14 +6,13 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use regard_decode::{Controls, Look, SearchObserver, Translator};
-use regard_look::{Action, Attribution, Intervention, LookError, Method, Reach, Site, Subject, attribute};
+use regard_decode::{Controls, Look, SearchObserver, Trace, Translator};
+use regard_look::{Action, Attribution, Intervention, Method, Reach, Site, Subject, attribute};
 use regard_look::{Colour, Heatmap, TerminalOptions, heatmap_terminal};
 use regard_look::{InspectOptions, Inspection, inspect, is_temperature};
 use regard_model::{ModelConfig, Seq2Seq};
 use regard_tensor::Precision;
 use regard_text::is_blank;
-use regard_text::special_tokens::UNK_TOKEN;
 use serde::Serialize;
 
 use super::failure::WrongCall;
@@ -24,7 +23,6 @@ use super::output::{print, print_json};
 use super::search_args::SearchArgs;
 use super::settings::Settings;
 use super::text_options::TextOptions;
-use super::translate_trace::Trace;
 
 /// Where a model looks while it translates one sentence: one row a target token, one column a source token.
 ///
@@ -117,7 +115,7 @@ impl Model {
             source: &seen.source_ids,
             target: &seen.target_ids,
         };
-        attribute(&subject, method).map(Some).map_err(reported)
+        Ok(Some(attribute(&subject, method)?))
     }
 }
 
@@ -144,7 +142,7 @@ pub(super) fn run(args: &LookArgs) -> Result<()> {
     let trace = Trace::default();
     let observer = args.pictures.wants_steps().then_some(&trace as &dyn SearchObserver);
     let controls = Controls { observer, ..Controls::default() };
-    let mut seen = inspect(translator, &args.text, &options, &controls).map_err(reported)?;
+    let mut seen = inspect(translator, &args.text, &options, &controls)?;
     if let Some(tokens) = seen.cut_from {
         args.settings.say_cut(1, tokens);
     }
@@ -225,15 +223,6 @@ fn interventions(args: &LookArgs) -> Result<Vec<Intervention>> {
     Ok(args.intervene.iter().map(parse).collect::<Result<_, _>>()?)
 }
 
-/// An error of looking into a model, as the program reports it.
-fn reported(error: LookError) -> anyhow::Error {
-    match error {
-        LookError::Decode(error) => error.into(),
-        LookError::Impossible { .. } | LookError::Unfit { .. } => WrongCall(error.to_string()).into(),
-        other => other.into(),
-    }
-}
-
 /// A table whose rows sum to 1, for a picture: signs are lost.
 fn shares(attribution: &Attribution) -> Vec<Vec<f32>> {
     let row = |row: &Vec<f64>| {
@@ -244,16 +233,13 @@ fn shares(attribution: &Attribution) -> Vec<Vec<f32>> {
 }
 
 fn method(name: &str) -> Result<Method, String> {
-    let named = |method: &Method| serde_json::to_value(method).is_ok_and(|value| value == name);
-    Method::ALL.into_iter().find(named).ok_or_else(|| {
-        "the methods are gradient-input, gradient-input-l2, integrated-gradients, smooth-grad, occlusion, value-zeroing, norm, alti, rollout".to_owned()
-    })
+    let names = || Method::ALL.map(Method::name).join(", ");
+    Method::named(name).ok_or_else(|| format!("the methods are {}", names()))
 }
 
 fn heatmap(seen: &Inspection, table: Vec<Vec<f32>>) -> Result<Heatmap> {
-    let columns = labels(&seen.source_tokens, &seen.source_unknown);
-    let rows = labels(&seen.target_tokens, &seen.target_unknown);
-    Heatmap::new(columns, rows, table).context("there is nothing to look at; is the sentence empty?")
+    Heatmap::new(seen.source_labels(), seen.target_labels(), table)
+        .context("there is nothing to look at; is the sentence empty?")
 }
 
 /// Puts the look that was asked for before all others.
@@ -273,14 +259,6 @@ fn width(args: &LookArgs) -> usize {
         Some((_, columns)) => usize::from(columns),
         None => 80,
     })
-}
-
-/// What a picture calls tokens: those that are unknown say that the model has read `<unk>`.
-fn labels(tokens: &[String], unknown: &[usize]) -> Vec<String> {
-    let label = |(place, token): (usize, &String)| {
-        if unknown.contains(&place) { format!("{UNK_TOKEN} ({token})") } else { token.clone() }
-    };
-    tokens.iter().enumerate().map(label).collect()
 }
 
 /// What stands above a picture.

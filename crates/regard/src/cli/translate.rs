@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use regard_decode::{
-    Candidate, Combination, Controls, SearchObserver, SearchOptions, TranslateOptions, Translation, pharaoh,
-    soft_alignment, word_alignment, word_attention,
+    Candidate, Combination, Controls, SearchObserver, SearchOptions, Trace, TranslateOptions, Translation,
+    pharaoh, soft_alignment, word_alignment, word_attention,
 };
 use regard_text::Pipeline;
 use serde::Serialize;
@@ -18,7 +18,7 @@ use super::output::{Output, check_apart};
 use super::search_args::SearchArgs;
 use super::settings::{Settings, precision};
 use super::text_options::TextOptions;
-use super::translate_trace::{StepRecord, Trace};
+use super::translate_trace::{StepRecord, records};
 use super::translate_wishes::Wishes;
 
 /// Translate lines.
@@ -156,7 +156,7 @@ pub(super) fn run(args: &TranslateArgs) -> Result<()> {
         let observer = args.shown.trace.then_some(&trace as &dyn SearchObserver);
         let controls = Controls { observer, ..Controls::default() };
         let translations = translator.translate_with(&texts, &wished, &options, controls)?;
-        let mut traces = trace.into_records(texts.len(), translator.target()).into_iter();
+        let mut traces = records(trace, texts.len(), translator.target()).into_iter();
         for (index, translation) in translations.iter().enumerate() {
             let id = done + index;
             if let Some(tokens) = translation.cut_from {

@@ -1,20 +1,8 @@
-//! Every step of a search, for `translate --trace` and the beam tree of `look`.
+//! Every step of a search, as `translate --trace` writes it.
 
-use std::sync::{Mutex, PoisonError};
-
-use regard_decode::{Fate, SearchObserver, SearchStep};
+use regard_decode::{Fate, SearchStep, Trace};
 use regard_text::Pipeline;
 use serde::Serialize;
-
-/// Collects steps.
-#[derive(Default)]
-pub(super) struct Trace(Mutex<Vec<SearchStep>>);
-
-impl SearchObserver for Trace {
-    fn step(&self, step: &SearchStep) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(step.clone());
-    }
-}
 
 /// A step as it is written, with tokens.
 #[derive(Serialize)]
@@ -33,22 +21,15 @@ struct CandidateRecord {
     fate: Fate,
 }
 
-impl Trace {
-    /// All steps, in the order in which they were made.
-    pub(super) fn into_steps(self) -> Vec<SearchStep> {
-        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The steps of each line.
-    pub(super) fn into_records(self, lines: usize, target: &Pipeline) -> Vec<Vec<StepRecord>> {
-        let mut records: Vec<Vec<StepRecord>> = (0..lines).map(|_| Vec::new()).collect();
-        for step in self.into_steps() {
-            if let Some(of_line) = records.get_mut(step.sentence) {
-                of_line.push(record(step, target));
-            }
+/// The steps of each line.
+pub(super) fn records(trace: Trace, lines: usize, target: &Pipeline) -> Vec<Vec<StepRecord>> {
+    let mut records: Vec<Vec<StepRecord>> = (0..lines).map(|_| Vec::new()).collect();
+    for step in trace.into_steps() {
+        if let Some(of_line) = records.get_mut(step.sentence) {
+            of_line.push(record(step, target));
         }
-        records
     }
+    records
 }
 
 fn record(step: SearchStep, target: &Pipeline) -> StepRecord {
