@@ -40,6 +40,7 @@ mod report;
 mod sentence;
 mod shaded_words;
 mod softmax;
+mod words;
 
 pub use alignment::{Reading, word_links};
 pub use attribution::{
@@ -68,3 +69,4 @@ pub use picture::{
 pub use report::{Block, Report, Section, Table};
 pub use shaded_words::ShadedWords;
 pub use softmax::{SoftmaxError, entropy, sharpen, softmax};
+pub use words::word_ranges;

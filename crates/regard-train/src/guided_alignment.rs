@@ -26,6 +26,21 @@ pub struct GuidedAlignmentConfig {
     pub layer: Option<usize>,
     /// The head, from 0; the first one where it is not given.
     pub head: Option<usize>,
+    /// Which look at the source belongs to a target token.
+    #[serde(default)]
+    pub step: GuidedStep,
+}
+
+/// The look at the source that belongs to a target token.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GuidedStep {
+    /// The one that the token is guessed from.
+    #[default]
+    Current,
+    /// The one after it, whose input is the token (Chen et al. 2020, <https://arxiv.org/abs/2004.14837>): the model need not
+    /// guess a token to know where it belongs.
+    Next,
 }
 
 fn default_weight() -> f64 {
@@ -67,7 +82,8 @@ impl GuidedAlignmentConfig {
 
 /// The loss of words and of links: `L + w · L_a`, with `L_a = −Σ A_ij · ln(α_ij + 10⁻⁶)` over the links of target token i with
 /// source token j, and `A_ij` = 1 / (links of i), as Marian computes it. The two end symbols are linked. A target token
-/// without links costs nothing.
+/// without links costs nothing. Where the looks are those of the [next](GuidedStep::Next) step, the links of token i are
+/// the targets of row i + 1, and the end symbol has none.
 ///
 /// As the loss of words, the sum is divided by the number of target tokens of the update; Marian adds w · (number of links)
 /// to that number.
@@ -75,6 +91,7 @@ pub struct GuidedAlignment {
     links: Box<dyn PairSource>,
     site: AttentionSite,
     weight: f64,
+    step: GuidedStep,
 }
 
 impl GuidedAlignment {
@@ -88,7 +105,7 @@ impl GuidedAlignment {
         links: Box<dyn PairSource>,
         model: &(impl Predictor + ?Sized),
     ) -> Result<Self> {
-        Ok(Self { links, site: config.site(model)?, weight: config.weight })
+        Ok(Self { links, site: config.site(model)?, weight: config.weight, step: config.step })
     }
 
     pub(crate) fn check(&self, pairs: usize) -> Result<()> {
@@ -99,8 +116,12 @@ impl GuidedAlignment {
     pub(crate) fn describe(&self) -> Result<String> {
         let AttentionSite { layer, head, .. } = self.site;
         let (weight, crc) = (self.weight, self.links.checksum()?);
+        let step = match self.step {
+            GuidedStep::Current => "",
+            GuidedStep::Next => ", next step",
+        };
         Ok(format!(
-            "guided alignment of layer {layer}, head {head}, weight {weight}, links with checksum {crc}"
+            "guided alignment of layer {layer}, head {head}{step}, weight {weight}, links with checksum {crc}"
         ))
     }
 
@@ -116,11 +137,16 @@ impl GuidedAlignment {
 
     /// The links of a batch by the rows of the weights.
     fn targets(&self, batch: &Batch, rows: &[Row]) -> Result<Vec<Link>> {
-        let place = |(place, row): (usize, &Row)| ((row.sentence, row.position), place);
-        let places: BTreeMap<(usize, usize), usize> = rows.iter().enumerate().map(place).collect();
+        let later = usize::from(self.step == GuidedStep::Next);
+        let place =
+            |(place, row): (usize, &Row)| Some(((row.sentence, row.position.checked_sub(later)?), place));
+        let places: BTreeMap<(usize, usize), usize> = rows.iter().enumerate().filter_map(place).collect();
         let mut links = Vec::new();
         for (sentence, &index) in batch.indices.iter().enumerate() {
-            let of_pair = with_ends(self.links.get(index)?, batch, sentence);
+            let mut of_pair = self.links.get(index)?;
+            if self.step == GuidedStep::Current {
+                link_ends(&mut of_pair, batch, sentence);
+            }
             for (&source, &target) in of_pair.source.iter().zip(&of_pair.target) {
                 let Some(&row) = places.get(&(sentence, target as usize)) else { continue };
                 let count = of_pair.target.iter().filter(|&&other| other == target).count();
@@ -131,10 +157,9 @@ impl GuidedAlignment {
     }
 }
 
-/// The links of a pair with that of its end symbols.
-fn with_ends(mut links: Pair, batch: &Batch, sentence: usize) -> Pair {
+/// Links the two end symbols of a pair.
+fn link_ends(links: &mut Pair, batch: &Batch, sentence: usize) {
     let last = |lengths: &[usize]| lengths[sentence].saturating_sub(1) as u32;
     links.source.push(last(&batch.source.lengths));
     links.target.push(last(&batch.target.lengths));
-    links
 }

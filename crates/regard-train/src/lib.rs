@@ -51,7 +51,7 @@ pub use early_stopping::BestScore;
 pub use error::{Result, TrainError};
 pub use frozen::Frozen;
 pub use gradients::{GradientInput, UpdateGradients};
-pub use guided_alignment::{GuidedAlignment, GuidedAlignmentConfig};
+pub use guided_alignment::{GuidedAlignment, GuidedAlignmentConfig, GuidedStep};
 pub use identity::Identity;
 pub use log::{LOG_FILE, Record, TrainingLog, ValidRecord};
 pub use noise::noise_key;

@@ -14,7 +14,7 @@ use regard_model::{
 use regard_tensor::{Tape, Threads, Var};
 use regard_text::{Batch, Pair, PairSource};
 use regard_train::{
-    Adversary, Frozen, GradientInput, GuidedAlignment, GuidedAlignmentConfig, Objective, Recipe,
+    Adversary, Frozen, GradientInput, GuidedAlignment, GuidedAlignmentConfig, GuidedStep, Objective, Recipe,
     SamplingConfig, ScheduleConfig, Silent, TrainError, Trainer, TrainingConfig, TrainingPrecision,
     UpdateGradients,
 };
@@ -44,7 +44,7 @@ fn config(updates: u64) -> TrainingConfig {
 }
 
 fn guide_config(weight: f64) -> GuidedAlignmentConfig {
-    GuidedAlignmentConfig { file: "links".into(), weight, layer: None, head: None }
+    GuidedAlignmentConfig { file: "links".into(), weight, layer: None, head: None, step: GuidedStep::Current }
 }
 
 /// Each target token is linked with the token at the same distance from the other end; every third one with its neighbour
@@ -65,8 +65,9 @@ fn links(pairs: &[Pair]) -> Vec<Pair> {
     pairs.iter().enumerate().map(of_pair).collect()
 }
 
-fn guided(model: &dyn Seq2Seq, pairs: &[Pair], weight: f64) -> Objective {
-    Objective::Guided(GuidedAlignment::new(&guide_config(weight), Box::new(links(pairs)), model).unwrap())
+fn guided(model: &dyn Seq2Seq, pairs: &[Pair], weight: f64, step: GuidedStep) -> Objective {
+    let config = GuidedAlignmentConfig { step, ..guide_config(weight) };
+    Objective::Guided(GuidedAlignment::new(&config, Box::new(links(pairs)), model).unwrap())
 }
 
 fn compute(
@@ -139,16 +140,22 @@ fn copy_of(config: &ModelConfig, model: &dyn Seq2Seq) -> Box<dyn Seq2Seq> {
 fn the_loss_of_links_is_marians() {
     let pairs = pairs(9);
     let batch = Batch::collate(&pairs, &[8, 4, 0, 5]);
-    for model_config in [recurrent(NO_DROPOUT), transformer(0.0)] {
-        let model = info(&model_config).build(SEED).unwrap();
+    let steps = [GuidedStep::Current, GuidedStep::Next];
+    for (model_config, step) in
+        [recurrent(NO_DROPOUT), transformer(0.0)].iter().flat_map(|c| steps.map(|s| (c, s)))
+    {
+        let model = info(model_config).build(SEED).unwrap();
         let site = model.cross_sites().into_iter().rev().find(|site| site.head == 0).unwrap();
         let (seen, _) = looked(&*model, &batch);
+        let later = usize::from(step == GuidedStep::Next);
         let mut expected = 0.0;
         for (sentence, &index) in batch.indices.iter().enumerate() {
             let of_pair = &links(&pairs)[index];
             let end = |lengths: &[usize]| lengths[sentence] - 1;
             let (source_end, target_end) = (end(&batch.source.lengths), end(&batch.target.lengths));
-            expected -= (seen.row(site, sentence, target_end)[source_end] + 1e-6).ln();
+            if step == GuidedStep::Current {
+                expected -= (seen.row(site, sentence, target_end)[source_end] + 1e-6).ln();
+            }
             for target in 0..target_end {
                 let sources: Vec<u32> = of_pair
                     .source
@@ -158,14 +165,14 @@ fn the_loss_of_links_is_marians() {
                     .map(|(&source, _)| source)
                     .collect();
                 for source in &sources {
-                    let weight = seen.row(site, sentence, target)[*source as usize];
+                    let weight = seen.row(site, sentence, target + later)[*source as usize];
                     expected -= (weight + 1e-6).ln() / sources.len() as f64;
                 }
             }
         }
         let batches = [batch.clone()];
         let plain = compute(&*model, &config(1), &Objective::Likelihood, 1, &batches);
-        let guided = compute(&*model, &config(1), &guided(&*model, &pairs, 0.7), 1, &batches);
+        let guided = compute(&*model, &config(1), &guided(&*model, &pairs, 0.7, step), 1, &batches);
         let found = guided.losses[0] - plain.losses[0];
         let expected = 0.7 * expected / batch.target.tokens() as f64;
         assert!(expected > 0.5 && (found - expected).abs() < 1e-5, "{found} {expected}");
@@ -204,7 +211,7 @@ fn gradients_are_slopes() {
     // Two batches in an update, and dropout, whose masks stay.
     let batches = [Batch::collate(&pairs, &[8, 4, 0]), Batch::collate(&pairs, &[5, 3])];
     for model_config in [small_config(), transformer(0.1)] {
-        check_slope(&model_config, &|model| guided(model, &pairs, 2.0), &batches);
+        check_slope(&model_config, &|model| guided(model, &pairs, 2.0, GuidedStep::Current), &batches);
         let base = |_: &dyn Seq2Seq| info(&model_config).build(SEED + 1).unwrap();
         let adversary =
             |model: &dyn Seq2Seq| Objective::Adversary(Adversary::new(base(model), 0.3, model).unwrap());
@@ -264,7 +271,7 @@ fn bits_are_the_same_on_any_threads_and_in_parts() {
         let model = info(&model_config).build(SEED).unwrap();
         let base = info(&model_config).build(SEED + 1).unwrap();
         let adversary = Objective::Adversary(Adversary::new(base, 0.3, &*model).unwrap());
-        for objective in [guided(&*model, &pairs, 0.5), adversary] {
+        for objective in [guided(&*model, &pairs, 0.5, GuidedStep::Current), adversary] {
             for precision in [TrainingPrecision::F32, TrainingPrecision::Bf16] {
                 let config = TrainingConfig { precision, ..config(1) };
                 let gradients = |threads: usize| {
@@ -281,7 +288,7 @@ fn bits_are_the_same_on_any_threads_and_in_parts() {
     }
     // Parts of a batch are the batch.
     let model = info(&recurrent(NO_DROPOUT)).build(SEED).unwrap();
-    let objective = guided(&*model, &pairs, 0.5);
+    let objective = guided(&*model, &pairs, 0.5, GuidedStep::Current);
     let whole = [Batch::collate(&pairs, &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11])];
     let [whole, parts] =
         [&whole[..], &batches].map(|batches| compute(&*model, &config(1), &objective, 1, batches));
@@ -415,7 +422,7 @@ fn what_does_not_fit_is_refused() {
     assert!(error.starts_with("training.adversary_of: it does not look at the source"), "{error}");
 
     let pairs = pairs(5);
-    let objective = guided(&*model, &pairs[..4], 0.1);
+    let objective = guided(&*model, &pairs[..4], 0.1, GuidedStep::Current);
     let mut trainer =
         Trainer::new(model, config(1), SEED, &Threads::single()).unwrap().with_objective(objective);
     let error = trainer.run(&pairs, None, &mut Silent, &AtomicBool::new(false)).unwrap_err();
@@ -428,8 +435,9 @@ fn recipes_say_what_does_not_go_together() {
         let text = format!("[data]\npairs = \"x\"\n[training]\nupdates = 1\n{rest}");
         Recipe::parse(&text, &[]).map_err(|error| error.to_string())
     };
-    let recipe = parse("[training.guided_alignment]\nfile = \"x.links\"\nhead = 3").unwrap();
-    let expected = GuidedAlignmentConfig { file: "x.links".into(), head: Some(3), ..guide_config(0.1) };
+    let recipe = parse("[training.guided_alignment]\nfile = \"x.links\"\nhead = 3\nstep = \"next\"").unwrap();
+    let (file, head, step) = ("x.links".into(), Some(3), GuidedStep::Next);
+    let expected = GuidedAlignmentConfig { file, head, step, ..guide_config(0.1) };
     assert_eq!(recipe.training.guided_alignment, Some(expected));
     assert_eq!(Recipe::parse(&recipe.to_toml().unwrap(), &[]).unwrap(), recipe);
     let mut moved = parse("adversary_of = \"base\"").unwrap();

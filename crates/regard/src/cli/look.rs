@@ -18,6 +18,7 @@ use serde::Serialize;
 use super::failure::WrongCall;
 use super::look_args::WhichLook;
 use super::look_effect;
+use super::look_gold;
 use super::look_pictures::{PictureArgs, Shown};
 use super::output::{print, print_json};
 use super::search_args::SearchArgs;
@@ -156,10 +157,16 @@ pub(super) fn run(args: &LookArgs) -> Result<()> {
         (Some(attribution), _) => Some(shares(attribution)),
         (None, look) => look.as_ref().map(|look| look.weights.clone()),
     };
-    let heatmap = table.map(|table| heatmap(&seen, table)).transpose()?;
+    let by_words = args.pictures.by_words();
+    let heatmap = table.map(|table| heatmap(&seen, table, by_words)).transpose()?;
+    let gold = match (args.pictures.gold(), &args.tgt) {
+        (Some(links), Some(target)) => look_gold::cells(links, translator, (&args.text, target), by_words)?,
+        _ => Vec::new(),
+    };
     let shown = Shown {
         seen: &seen,
         heatmap: heatmap.as_ref(),
+        gold,
         steps: trace.into_steps(),
         target: translator.target(),
         title: title(args, &seen, attribution.as_ref()),
@@ -237,9 +244,10 @@ fn method(name: &str) -> Result<Method, String> {
     Method::named(name).ok_or_else(|| format!("the methods are {}", names()))
 }
 
-fn heatmap(seen: &Inspection, table: Vec<Vec<f32>>) -> Result<Heatmap> {
-    Heatmap::new(seen.source_labels(), seen.target_labels(), table)
-        .context("there is nothing to look at; is the sentence empty?")
+fn heatmap(seen: &Inspection, table: Vec<Vec<f32>>, by_words: bool) -> Result<Heatmap> {
+    let heatmap = Heatmap::new(seen.source_labels(), seen.target_labels(), table)
+        .context("there is nothing to look at; is the sentence empty?")?;
+    Ok(if by_words { heatmap.by_words() } else { heatmap })
 }
 
 /// Puts the look that was asked for before all others.

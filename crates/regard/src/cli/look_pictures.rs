@@ -44,6 +44,12 @@ pub(super) struct PictureArgs {
     /// Below the matrix, the sum of each column; words with less than 0.3 are marked as skipped, with more than 1.7 as repeated
     #[arg(long)]
     sums: bool,
+    /// Outline these links between words in the matrix, as in `0-0 1-2` (Pharaoh's format: source-target, words from 0)
+    #[arg(long, value_name = "LINKS", requires = "tgt")]
+    gold: Option<String>,
+    /// Show words, not the pieces of words that the model reads: weights of a source word are added up, rows of a target word averaged
+    #[arg(long)]
+    words: bool,
     /// Write the weights and scores of all layers and heads as comma-separated values
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
@@ -69,6 +75,8 @@ pub(super) struct Shown<'a> {
     pub(super) seen: &'a Inspection,
     /// None where the model has no attention.
     pub(super) heatmap: Option<&'a Heatmap>,
+    /// Gold links, `(column, row)` of the matrix.
+    pub(super) gold: Vec<(usize, usize)>,
     /// Of the search, where they are wanted.
     pub(super) steps: Vec<SearchStep>,
     pub(super) target: &'a Pipeline,
@@ -88,6 +96,14 @@ impl PictureArgs {
         self.sums
     }
 
+    pub(super) fn by_words(&self) -> bool {
+        self.words
+    }
+
+    pub(super) fn gold(&self) -> Option<&str> {
+        self.gold.as_deref()
+    }
+
     fn draws(&self) -> bool {
         self.svg.is_some() || self.png.is_some() || self.html.is_some()
     }
@@ -96,6 +112,10 @@ impl PictureArgs {
     pub(super) fn check(&self, given: bool) -> Result<()> {
         if self.view != View::Matrix && !self.draws() {
             let problem = "--view says what a picture shows: add --svg FILE, --png FILE or --html FILE";
+            return Err(WrongCall(problem.to_owned()).into());
+        }
+        if self.gold.is_some() && (self.view != View::Matrix || !self.draws()) {
+            let problem = "--gold is drawn in a matrix: add --svg FILE, --png FILE or --html FILE, without another --view";
             return Err(WrongCall(problem.to_owned()).into());
         }
         if given && self.wants_steps() {
@@ -144,7 +164,7 @@ impl PictureArgs {
         match self.view {
             View::Matrix => {
                 let options =
-                    HeatmapOptions { title: Some(title), sums: self.sums, ..HeatmapOptions::default() };
+                    HeatmapOptions { title: Some(title), gold: shown.gold.clone(), sums: self.sums };
                 shown.heatmap.map(|heatmap| heatmap.picture(&options))
             }
             View::Links => {

@@ -19,6 +19,7 @@ mod input;
 mod look;
 mod look_args;
 mod look_effect;
+mod look_gold;
 mod look_pictures;
 mod model_card;
 mod output;
