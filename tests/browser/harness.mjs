@@ -64,6 +64,17 @@ export class Harness {
         return response.json();
     }
 
+    /** The result of a job. */
+    async job(path, body) {
+        const { job } = await this.api(path, body);
+        for (;;) {
+            const { state, result, error } = await this.api(`jobs/${job}`);
+            if (state === 'done') return result;
+            assert.ok(['waiting', 'running'].includes(state), error);
+            await new Promise((resolve) => setTimeout(resolve, 50));
+        }
+    }
+
     async close() {
         await this.browser.close();
         this.mock?.close();

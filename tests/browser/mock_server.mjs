@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { readFile } from 'node:fs/promises';
 import { extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Refusal, audit, curve, look, translate, tree } from './mock_answers.mjs';
+import { Refusal, attribution, audit, curve, look, translate, tree } from './mock_answers.mjs';
 import { Toy } from './mock_model.mjs';
 
 const WEB = fileURLToPath(new URL('../../crates/regard-serve/web/', import.meta.url));
@@ -37,11 +37,20 @@ function picture(body) {
     return { type, text: body.format === 'csv' ? csv : '<svg xmlns="http://www.w3.org/2000/svg"/>' };
 }
 
+/** @param finish makes the result, at the end */
+function startJob(total, finish) {
+    const id = jobs.size + 1;
+    jobs.set(String(id), { done: 0, total, state: 'running', finish });
+    return { job: id };
+}
+
 function startAudit(body) {
     const one = model(body.model);
-    const id = String(jobs.size + 1);
-    jobs.set(id, { done: 0, total: body.sources.length, state: 'running', model: one });
-    return { job: id };
+    const { length } = body.sources;
+    return startJob(length, () => {
+        audits.set(one.name, audit(one, length));
+        return audits.get(one.name);
+    });
 }
 
 /** A job moves on by one line each time that it is asked about. */
@@ -51,10 +60,10 @@ function job(id, method) {
     if (method === 'DELETE') found.state = 'cancelled';
     if (found.state === 'running' && ++found.done >= found.total) {
         found.state = 'done';
-        audits.set(found.model.name, audit(found.model, found.total));
+        found.result = found.finish();
     }
-    const { done, total, state } = found;
-    return { done, total, state, result: state === 'done' ? audits.get(found.model.name) : undefined };
+    const { done, total, state, result } = found;
+    return { done, total, state, result };
 }
 
 function answer(method, path, query, body) {
@@ -70,6 +79,7 @@ function answer(method, path, query, body) {
         look: () => look(model(body.model), body),
         tree: () => tree(model(body.model), body),
         audit: () => startAudit(body),
+        attribution: () => startJob(1, () => attribution(model(body.model), body)),
     };
     const route = { GET: get, POST: post }[method]?.[path];
     if (path.startsWith('jobs/')) return job(path.slice(5), method);

@@ -156,6 +156,21 @@ test('self-attention: entropies that fall, and the Transformer’s heads', async
     );
     const [plain, scaled] = rows.at(9);
     assert.ok(plain < 0.4 && scaled > 1.5, `${plain} and ${scaled} nats at 512`);
+    await page.click('text=Measure the gradients');
+    await page.waitForSelector('.reach tbody', { timeout: 60000, state: 'attached' });
+    const shares = await matrixIn(page, '.reach table');
+    const text = (await page.textContent('.reach .prose')).match(/“(.*)”/u)[1];
+    for (const [column, model] of ['fixed_vector', 'attention', 'transformer'].entries()) {
+        const { source } = await harness.job('attribution', { model, text, method: 'gradient-input-l2' });
+        const share = (position) => {
+            const parts = source.map((row) => row[position] / row.reduce((a, b) => a + b));
+            return parts.reduce((a, b) => a + b) / source.length;
+        };
+        close(
+            shares.map((row) => row[column]),
+            source[0].map((_, position) => share(position)),
+        );
+    }
     await page.click('.multiple');
     await page.waitForSelector('.figure .matrix');
     assert.match(page.url(), /site=encoder_self/u);

@@ -20,6 +20,8 @@ pub struct Limits {
     /// Numbers that a request may have to keep: beam × target tokens × source tokens; for a look all weights and scores,
     /// and the distributions that are compared.
     pub cells: usize,
+    /// Tokens that an attribution may read: for each target token a copy of the source and of the tokens before it.
+    pub attributed_tokens: usize,
     /// Weights that are drawn as a PNG: it takes seconds where they are many.
     pub png_cells: usize,
     /// Interventions of a request.
@@ -50,6 +52,7 @@ impl Default for Limits {
             beam_size: 32,
             max_length: 2_048,
             cells: 16_000_000,
+            attributed_tokens: 40_000,
             png_cells: 10_000,
             interventions: 64,
             other_sentences: 4,

@@ -12,7 +12,8 @@ use tower_http::set_header::SetResponseHeaderLayer;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::routes::{
-    audit, documents, jobs, libretranslate, look, models, openapi, picture, status, translate, tree, web,
+    attribution, audit, documents, jobs, libretranslate, look, models, openapi, picture, status, translate,
+    tree, web,
 };
 use crate::{guard, metrics};
 
@@ -31,6 +32,7 @@ fn routes() -> Vec<Route> {
         Route("post", "/api/v1/look", post(look::look)),
         Route("post", "/api/v1/picture", post(picture::picture)),
         Route("post", "/api/v1/tree", post(tree::tree)),
+        Route("post", "/api/v1/attribution", post(attribution::begin)),
         Route("get", "/api/v1/curve", get(documents::curve)),
         Route("get", "/api/v1/audit", get(documents::audit)),
         Route("post", "/api/v1/audit", post(audit::begin)),

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use common::{SENTENCE, Server, app, app_with, body_of, get, post, sentence, written};
-use regard_serve::{JobStatus, Limits};
+use regard_serve::{App, JobStatus, Limits};
 use serde_json::{Value, json};
 
 /// Work of some seconds where it is not stopped: a wide beam, and nothing that could end it early.
@@ -134,14 +134,7 @@ async fn an_audit_is_a_job() {
                       "targets": ["le chat noir dort", "le chien rouge court"]});
     let job = post(&app, "/api/v1/audit", &body).await.ok()["job"].as_u64().unwrap();
     let begun = Instant::now();
-    let status = loop {
-        let status = get(&app, &format!("/api/v1/jobs/{job}")).await.ok();
-        if status["state"] != "running" && status["state"] != "waiting" {
-            break status;
-        }
-        assert!(begun.elapsed() < Duration::from_mins(1), "{status}");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    };
+    let status = result_of(&app, job).await;
     assert_eq!(status["state"], "done", "{status}");
     assert_eq!(status["done"], status["total"]);
     assert_eq!(
@@ -165,6 +158,60 @@ async fn an_audit_is_a_job() {
     }
     let error = app.jobs().status(job).unwrap().error.unwrap();
     assert_eq!(error, "no line is left to audit: all are blank or have over 100 tokens");
+}
+
+/// The result of a job.
+async fn result_of(app: &App, job: u64) -> Value {
+    let begun = Instant::now();
+    loop {
+        let status = get(app, &format!("/api/v1/jobs/{job}")).await.ok();
+        if status["state"] != "running" && status["state"] != "waiting" {
+            return status;
+        }
+        assert!(begun.elapsed() < Duration::from_mins(1), "{status}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[tokio::test]
+async fn an_attribution_is_a_job() {
+    let (app, place) = app();
+    let path = "/api/v1/attribution";
+    let body =
+        |method: &str| json!({"model": "attention", "text": SENTENCE, "target": "le chat", "method": method});
+    let job = post(&app, path, &body("gradient-input")).await.ok()["job"].as_u64().unwrap();
+    let status = result_of(&app, job).await;
+    let found = &status["result"];
+    assert_eq!((&found["method"], &found["text"]), (&json!("gradient-input"), &json!("le chat")), "{status}");
+    // The same as the library has it.
+    let (info, network) = regard_model::checkpoint::load(&place.path().join("attention")).unwrap();
+    let ids = |pipeline: &regard_text::Pipeline, text: &str| {
+        let mut ids = pipeline.encode(text);
+        ids.push(regard_text::special_tokens::EOS);
+        ids
+    };
+    let subject = regard_look::Subject {
+        model: network.as_ref(),
+        config: &info.config,
+        threads: &regard_tensor::Threads::single(),
+        source: &ids(&info.source, SENTENCE),
+        target: &ids(&info.target, "le chat"),
+    };
+    let expected = regard_look::attribute(&subject, regard_look::Method::GradientInput).unwrap();
+    // Numbers as they come back out of a text.
+    let read = |table: &Vec<Vec<f64>>| -> Value {
+        serde_json::from_str(&serde_json::to_string(table).unwrap()).unwrap()
+    };
+    assert_eq!((&found["source"], &found["target"]), (&read(&expected.source), &read(&expected.target)));
+    post(&app, path, &body("guess")).await.refuses(400, "method: there is no `guess`");
+    let job = post(&app, path, &body("alti")).await.ok()["job"].as_u64().unwrap();
+    let error = result_of(&app, job).await["error"].clone();
+    assert!(error.as_str().unwrap().starts_with("method: "), "{error}");
+    let long =
+        json!({"model": "attention", "text": "a ".repeat(200), "target": "b ".repeat(200), "method": "norm"});
+    let job = post(&app, path, &long).await.ok()["job"].as_u64().unwrap();
+    let error = result_of(&app, job).await["error"].clone();
+    assert_eq!(error, "text: 201 target tokens by 201 source tokens are 80802 to read; the most is 40000");
 }
 
 #[tokio::test]

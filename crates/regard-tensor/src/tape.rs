@@ -7,6 +7,7 @@ use std::cell::RefCell;
 
 use crate::element::Element;
 use crate::error::{Result, TensorError};
+use crate::ops::for_parts_of;
 use crate::{Precision, Shape, Tensor, Threads};
 
 /// A value, and where its gradient will be found, if it has one.
@@ -152,7 +153,7 @@ impl<T: Element> Tape<T> {
         let slot = loss.slot.filter(|_| loss.shape().len() == 1);
         let slot = slot.ok_or(TensorError::NotALoss { shape: loss.shape() })?;
         let slots = (0..self.slots.into_inner()).map(|_| Slot::default()).collect();
-        let mut gradients = Gradients { slots, precision: self.precision };
+        let mut gradients = Gradients { slots, precision: self.precision, threads: self.threads.clone() };
         gradients.slots[slot].dense = Some(Tensor::build(loss.shape(), |values| values.fill(T::ONE)));
         for record in self.records.into_inner().into_iter().rev() {
             let outputs: Vec<_> = record
@@ -174,6 +175,7 @@ impl<T: Element> Tape<T> {
 pub struct Gradients<T: Element = f32> {
     slots: Vec<Slot<T>>,
     precision: Precision,
+    threads: Threads,
 }
 
 /// A gradient under construction. Products of a weight are kept until the end and then summed as one long product,
@@ -234,7 +236,9 @@ impl<T: Element> Gradients<T> {
     pub(crate) fn add(&mut self, var: &Var<T>, gradient: &Tensor<T>) -> Result<()> {
         let Some(slot) = var.slot else { return Ok(()) };
         match &mut self.slots[slot].dense {
-            Some(sum) => T::add_assign(sum.values_mut(), gradient.values()),
+            Some(sum) => for_parts_of(&self.threads, sum.values_mut(), |first, sum| {
+                T::add_assign(sum, &gradient.values()[first..][..sum.len()]);
+            }),
             empty => *empty = Some(gradient.reshape(var.shape())?),
         }
         Ok(())

@@ -21,7 +21,7 @@ use crate::wire::AuditRequest;
 
 #[derive(Serialize)]
 pub(crate) struct Begun {
-    job: u64,
+    pub(super) job: u64,
 }
 
 pub(crate) async fn begin(

@@ -1,5 +1,6 @@
 //! What is answered: one file a group of routes.
 
+pub(crate) mod attribution;
 pub(crate) mod audit;
 pub(crate) mod documents;
 pub(crate) mod jobs;

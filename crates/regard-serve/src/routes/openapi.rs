@@ -20,7 +20,8 @@ mod tests {
     use crate::app::App;
     use crate::wire::fields::fields_of;
     use crate::wire::{
-        AuditRequest, DetectRequest, LibreRequest, LookRequest, PictureRequest, TranslateRequest, TreeRequest,
+        AttributionRequest, AuditRequest, DetectRequest, LibreRequest, LookRequest, PictureRequest,
+        TranslateRequest, TreeRequest,
     };
 
     #[test]
@@ -43,6 +44,7 @@ mod tests {
             ("TranslateRequest", fields_of::<TranslateRequest>()),
             ("LookRequest", fields_of::<LookRequest>()),
             ("PictureRequest", fields_of::<PictureRequest>()),
+            ("AttributionRequest", fields_of::<AttributionRequest>()),
             ("AuditRequest", fields_of::<AuditRequest>()),
             ("TreeRequest", fields_of::<TreeRequest>()),
             ("LibreRequest", fields_of::<LibreRequest>()),

@@ -1,5 +1,6 @@
 //! What goes over the wire: requests as they are read, answers as they are written.
 
+mod attribution;
 mod audit;
 mod count;
 #[cfg(test)]
@@ -11,6 +12,7 @@ mod texts;
 mod translation;
 mod tree;
 
+pub(crate) use attribution::AttributionRequest;
 pub(crate) use audit::AuditRequest;
 pub(crate) use count::Count;
 pub(crate) use libre::{

@@ -7,6 +7,7 @@ import { bars } from '../reading.js';
 import { SENTENCE } from '../state.js';
 import { Working } from '../working.js';
 import { look, missing, modelOf, text } from './common.js';
+import { reach } from './reach.js';
 import { DISTANCES, SIZES, entropies, gradients } from './saturation.js';
 
 /** @typedef {import('./common.js').App} App */
@@ -193,6 +194,7 @@ function open(app) {
             ),
             compass(),
             charts(opened),
+            reach(app, opened),
             missing(app, ['transformer']),
             working.element,
             heads,

@@ -1,6 +1,7 @@
 // Audit: is this model's attention load-bearing? The last audit's verdict, its table, and a run on a few lines.
-import { get, post, remove } from '../api.js';
+import { get, post } from '../api.js';
 import { button, fill, h, svg } from '../dom.js';
+import { finish } from '../jobs.js';
 import { PAIRS } from '../pairs.js';
 import { table } from '../table.js';
 import { Working } from '../working.js';
@@ -8,13 +9,13 @@ import { Working } from '../working.js';
 /** @typedef {import('../types.js').App} App */
 /** @typedef {import('../types.js').Audit} Document */
 
-const PAUSE = 400;
-
 class Audit {
     /** @param {App} app */
     constructor(app) {
         this.app = app;
         this.working = new Working();
+        /** @type {AbortController | undefined} */
+        this.running = undefined;
         /** What the page shows, or waits for. */
         this.shown = '';
         this.result = h('section', { class: 'result' });
@@ -137,7 +138,7 @@ class Audit {
                 sources: pairs.map(([source]) => source),
                 targets: pairs.map(([, target]) => target),
             });
-            await this.follow(String(job));
+            await this.follow(job);
         } catch (error) {
             fill(
                 this.progress,
@@ -152,38 +153,29 @@ class Audit {
         return undefined;
     }
 
-    /** @param {string} id */
-    async follow(id) {
-        let cancelled = false;
+    /** @param {number} number */
+    async follow(number) {
+        const running = (this.running = new AbortController());
         const bar = h('progress', { max: 1, value: 0, 'aria-label': 'Progress of the audit' });
         const said = h('span', {}, 'starting …');
-        fill(
-            this.progress,
-            bar,
-            said,
-            button('Cancel', () => ((cancelled = true), void remove(`jobs/${id}`)), { class: 'quiet' }),
-        );
-        while (!cancelled && this.element.isConnected) {
-            /** @type {import('../types.js').Job} */
-            const job = await get(`jobs/${encodeURIComponent(id)}`);
-            bar.max = Math.max(1, job.total);
-            bar.value = job.done;
-            said.textContent = `${job.done} of ${job.total}`;
-            if (job.result) {
-                fill(this.progress, h('p', {}, 'Done; the result is above.'));
-                return this.show(job.result);
-            }
-            if (job.state !== 'running' && job.state !== 'queued' && job.state !== 'waiting')
-                return fill(
-                    this.progress,
-                    h('p', { class: 'error' }, job.error ?? `The audit is ${job.state}.`),
-                );
-            await new Promise((resolve) => setTimeout(resolve, PAUSE));
+        fill(this.progress, bar, said, button('Cancel', () => running.abort(), { class: 'quiet' }));
+        const report = (/** @type {number} */ done, /** @type {number} */ total) => {
+            bar.max = Math.max(1, total);
+            bar.value = done;
+            said.textContent = `${done} of ${total}`;
+        };
+        try {
+            const result = await finish(number, running.signal, report);
+            fill(this.progress, h('p', {}, 'Done; the result is above.'));
+            this.show(result);
+        } catch (error) {
+            if (!running.signal.aborted) throw error;
+            fill(this.progress, h('p', {}, 'Cancelled.'));
         }
-        return fill(this.progress, h('p', {}, 'Cancelled.'));
     }
 
     close() {
+        this.running?.abort();
         this.working.cancel();
     }
 }

@@ -1,6 +1,6 @@
 //! Functions of one number, element by element.
 
-use super::part;
+use super::for_parts_of;
 use crate::element::Element;
 use crate::{Result, Tape, Tensor, Var};
 
@@ -50,20 +50,23 @@ fn apply<T: Element>(
     tape: &Tape<T>,
     x: &Var<T>,
     function: fn(&mut [T]),
-    derivative: impl Fn(T) -> T + 'static,
+    derivative: impl Fn(T) -> T + Sync + 'static,
 ) -> Var<T> {
     let y = forward(tape, x, function);
     if !tape.needs_gradient(&[x]) {
         return Var::constant(y);
     }
     let (x, kept) = (x.clone(), y.clone());
-    let [y] = tape.record([y], move |_, outputs, gradients| {
+    let [y] = tape.record([y], move |threads, outputs, gradients| {
         if let [Some(dy)] = outputs {
             gradients.update(&x, |dx, fresh| {
-                for ((dx, &dy), &y) in dx.iter_mut().zip(dy.values()).zip(kept.values()) {
-                    let change = dy * derivative(y);
-                    *dx = if fresh { change } else { *dx + change };
-                }
+                for_parts_of(threads, dx, |first, dx| {
+                    let values = dy.values()[first..].iter().zip(&kept.values()[first..]);
+                    for (dx, (&dy, &y)) in dx.iter_mut().zip(values) {
+                        let change = dy * derivative(y);
+                        *dx = if fresh { change } else { *dx + change };
+                    }
+                });
             });
         }
         Ok(())
@@ -86,9 +89,8 @@ fn apply_of_input<T: Element>(
     let [y] = tape.record([y], move |threads, outputs, gradients| {
         if let [Some(dy)] = outputs {
             gradients.accumulate(&x, |dx| {
-                let part = part(dx.len(), threads);
-                threads.chunks_mut(dx, part, |index, dx| {
-                    let range = index * part..index * part + dx.len();
+                for_parts_of(threads, dx, |first, dx| {
+                    let range = first..first + dx.len();
                     backward(&x.value().values()[range.clone()], &dy.values()[range], dx);
                 });
             });
@@ -100,9 +102,8 @@ fn apply_of_input<T: Element>(
 
 fn forward<T: Element>(tape: &Tape<T>, x: &Var<T>, function: fn(&mut [T])) -> Tensor<T> {
     Tensor::build(x.shape(), |out| {
-        let part = part(out.len(), tape.threads());
-        tape.threads().chunks_mut(out, part, |index, chunk| {
-            chunk.copy_from_slice(&x.value().values()[index * part..][..chunk.len()]);
+        for_parts_of(tape.threads(), out, |first, chunk| {
+            chunk.copy_from_slice(&x.value().values()[first..][..chunk.len()]);
             function(chunk);
         });
     })

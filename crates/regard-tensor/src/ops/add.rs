@@ -1,6 +1,6 @@
 //! The sum of two arrays of one shape.
 
-use super::{part, same_shape};
+use super::{for_parts_of, same_shape};
 use crate::element::Element;
 use crate::{Result, Tape, Tensor, Var};
 
@@ -11,9 +11,7 @@ use crate::{Result, Tape, Tensor, Var};
 pub fn add<T: Element>(tape: &Tape<T>, a: &Var<T>, b: &Var<T>) -> Result<Var<T>> {
     same_shape("add", a, b)?;
     let y = Tensor::build(a.shape(), |out| {
-        let part = part(out.len(), tape.threads());
-        tape.threads().chunks_mut(out, part, |index, out| {
-            let first = index * part;
+        for_parts_of(tape.threads(), out, |first, out| {
             for ((y, &a), &b) in
                 out.iter_mut().zip(&a.value().values()[first..]).zip(&b.value().values()[first..])
             {

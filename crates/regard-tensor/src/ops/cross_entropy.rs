@@ -165,7 +165,7 @@ impl<'a, T: Element> Run<'a, T> {
         let segment = (logits.values(), x, rows);
         let sum = sums.weight.values_mut();
         weight_gradient(self.threads, self.precision, &[segment], (vocabulary, width), sum, true);
-        T::add_column_sums(logits.values(), sums.bias.values_mut());
+        super::add_column_sums(self.threads, logits.values(), sums.bias.values_mut());
     }
 }
 

@@ -58,19 +58,21 @@ pub fn dropout<T: Element>(tape: &Tape<T>, x: &Var<T>, mask: DropoutMask) -> Res
     }
     let y = Tensor::build(x.shape(), |out| {
         let values = x.value().values();
-        let part = out.len().div_ceil(tape.threads().count()).max(super::SERIAL);
-        tape.threads().chunks_mut(out, part, |index, out| {
-            let start = index * part;
-            mask.apply(start, &values[start..start + out.len()], out, false);
+        super::for_parts_of(tape.threads(), out, |first, out| {
+            mask.apply(first, &values[first..first + out.len()], out, false);
         });
     });
     if !tape.needs_gradient(&[x]) {
         return Ok(Var::constant(y));
     }
     let x = x.clone();
-    let [y] = tape.record([y], move |_, outputs, gradients| {
+    let [y] = tape.record([y], move |threads, outputs, gradients| {
         if let [Some(dy)] = outputs {
-            gradients.update(&x, |dx, fresh| mask.apply(0, dy.values(), dx, !fresh));
+            gradients.update(&x, |dx, fresh| {
+                super::for_parts_of(threads, dx, |first, dx| {
+                    mask.apply(first, &dy.values()[first..first + dx.len()], dx, !fresh);
+                });
+            });
         }
         Ok(())
     });

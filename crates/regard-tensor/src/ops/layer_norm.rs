@@ -52,15 +52,16 @@ pub fn layer_norm<T: Element>(
             });
         });
         gradients.accumulate(&gain, |sum| {
-            for (dy, normal) in
-                dy.values().chunks_exact(width.max(1)).zip(normal.values().chunks_exact(width.max(1)))
-            {
-                for ((sum, &dy), &n) in sum.iter_mut().zip(dy).zip(normal) {
-                    *sum = *sum + dy * n;
+            super::for_columns_of(threads, dy.values(), sum, |columns, sum| {
+                for row in 0..dy.shape().rows() {
+                    let values = dy.row(row)[columns.clone()].iter().zip(&normal.row(row)[columns.clone()]);
+                    for (sum, (&dy, &n)) in sum.iter_mut().zip(values) {
+                        *sum = *sum + dy * n;
+                    }
                 }
-            }
+            });
         });
-        gradients.accumulate(&bias, |sum| T::add_column_sums(dy.values(), sum));
+        gradients.accumulate(&bias, |sum| super::add_column_sums(threads, dy.values(), sum));
         Ok(())
     });
     Ok(y)

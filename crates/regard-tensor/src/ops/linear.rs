@@ -42,7 +42,9 @@ pub fn linear_sum<T: Element>(
     }
     let y = Tensor::build(shape, |out| {
         if let Some(base) = base {
-            out.copy_from_slice(base.value().values());
+            super::for_parts_of(tape.threads(), out, |first, out| {
+                out.copy_from_slice(&base.value().values()[first..][..out.len()]);
+            });
         }
         for (index, (x, weight)) in terms.iter().enumerate() {
             let bias = bias.filter(|_| index == 0).map(|bias| bias.value().values());
@@ -72,7 +74,7 @@ pub fn linear_sum<T: Element>(
             gradients.add_product(weight, dy, x.value());
         }
         if let Some(bias) = &bias {
-            gradients.accumulate(bias, |sum| T::add_column_sums(dy.values(), sum));
+            gradients.accumulate(bias, |sum| super::add_column_sums(threads, dy.values(), sum));
         }
         base.as_ref().map_or(Ok(()), |base| gradients.add(base, dy))
     });

@@ -86,6 +86,7 @@ pub use weighted_sum::weighted_sum;
 use crate::element::Element;
 use crate::error::{Result, TensorError};
 use crate::{Shape, Threads, Var};
+use std::ops::Range;
 use std::sync::Mutex;
 
 /// Work below this many values stays on the caller's thread.
@@ -104,9 +105,34 @@ fn expect_shape(op: &'static str, left: Shape, right: Shape) -> Result<()> {
     if left == right { Ok(()) } else { Err(TensorError::ShapeMismatch { op, left, right }) }
 }
 
-/// How many of `len` elements a thread takes at a time.
-fn part(len: usize, threads: &Threads) -> usize {
-    len.div_ceil(threads.count()).next_multiple_of(64).max(SERIAL)
+/// Calls `work(first, part)` for parts of `out` that begin with element `first`, on several threads where it is long.
+pub(crate) fn for_parts_of<T: Send>(threads: &Threads, out: &mut [T], work: impl Fn(usize, &mut [T]) + Sync) {
+    let size = out.len().div_ceil(threads.count()).next_multiple_of(64).max(SERIAL);
+    threads.chunks_mut(out, size, |index, part| work(index * size, part));
+}
+
+/// Calls `work(columns, sums)` for ranges of the columns of `rows` that are summed up in `sums`, on several threads where
+/// there are many: each sum is that of one thread, in the order of the rows.
+fn for_columns_of<T: Element>(
+    threads: &Threads,
+    rows: &[T],
+    sums: &mut [T],
+    work: impl Fn(Range<usize>, &mut [T]) + Sync,
+) {
+    let parts = if rows.len() < SERIAL { 1 } else { threads.count() };
+    let size = sums.len().div_ceil(parts).next_multiple_of(16);
+    threads.chunks_mut(sums, size, |index, sums| work(index * size..index * size + sums.len(), sums));
+}
+
+/// `sums[column] += Σ rows[·, column]`.
+fn add_column_sums<T: Element>(threads: &Threads, rows: &[T], sums: &mut [T]) {
+    let width = sums.len().max(1);
+    for_columns_of(threads, rows, sums, |columns, sums| {
+        if sums.len() == width {
+            return T::add_column_sums(rows, sums);
+        }
+        rows.chunks_exact(width).for_each(|row| T::add_assign(sums, &row[columns.clone()]));
+    });
 }
 
 /// Calls `work` for each part, each on one thread.

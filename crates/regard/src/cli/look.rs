@@ -195,6 +195,12 @@ fn print_text(
             "{}; the picture has each row as shares of the sum of its absolute values",
             attribution.definition
         ))?;
+        if let Some(completeness) = &attribution.completeness {
+            let (gap, steps) = (completeness.largest * 100.0, completeness.steps);
+            print(&format!(
+                "the sums of the rows miss what they explain by {gap:.2} % at most, after {steps} steps"
+            ))?;
+        }
     }
     if let Some(heatmap) = heatmap {
         let options =

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use regard_decode::Translator;
-use regard_eval::AlignmentFile;
+use regard_eval::{AlignmentFile, GoldLinks};
 use regard_look::word_ranges;
 use regard_text::Token;
 
@@ -33,7 +33,7 @@ pub(super) fn cells(
         Ok(places)
     };
     let mut cells = Vec::new();
-    for &(source, target) in file.sentences.iter().flat_map(|sentence| sentence.possible()) {
+    for &(source, target) in file.sentences.iter().flat_map(GoldLinks::possible) {
         let (columns, rows) = (places(&columns, source, "source")?, places(&rows, target, "target")?);
         cells.extend(columns.iter().flat_map(|&column| rows.iter().map(move |&row| (column, row))));
     }

@@ -114,6 +114,16 @@ impl PictureArgs {
             let problem = "--view says what a picture shows: add --svg FILE, --png FILE or --html FILE";
             return Err(WrongCall(problem.to_owned()).into());
         }
+        for (option, path) in [("--svg", &self.svg), ("--png", &self.png), ("--html", &self.html)] {
+            let extension = path.as_ref().and_then(|path| path.extension()?.to_str());
+            let other =
+                extension.filter(|name| ["svg", "png", "html"].contains(name) && option[2..] != **name);
+            if let Some(other) = other {
+                let problem =
+                    format!("{option} would write a file with the name of another kind: use --{other}");
+                return Err(WrongCall(problem).into());
+            }
+        }
         if self.gold.is_some() && (self.view != View::Matrix || !self.draws()) {
             let problem = "--gold is drawn in a matrix: add --svg FILE, --png FILE or --html FILE, without another --view";
             return Err(WrongCall(problem.to_owned()).into());

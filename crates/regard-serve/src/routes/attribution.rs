@@ -1,0 +1,91 @@
+//! `POST /api/v1/attribution`: what each word of a translation is owed to, as a job: one of its steps may be long.
+
+use axum::Json;
+use axum::extract::State;
+use regard_decode::Controls;
+use regard_look::{Attribution, InspectOptions, Method, Subject, attribute, inspect};
+use regard_model::checkpoint;
+use regard_tensor::Threads;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::audit::Begun;
+use crate::app::App;
+use crate::audience::Page;
+use crate::body;
+use crate::checks;
+use crate::error::{ApiError, Result};
+use crate::jobs::Progress;
+use crate::model::Model;
+use crate::wire::{AttributionRequest, SearchFields};
+
+/// The result of the job.
+#[derive(Serialize)]
+struct Attributed {
+    source_tokens: Vec<String>,
+    target_tokens: Vec<String>,
+    text: String,
+    #[serde(flatten)]
+    attribution: Attribution,
+}
+
+/// A checked request.
+struct Wish {
+    model: Model,
+    text: String,
+    options: InspectOptions,
+    method: Method,
+    /// Tokens that may be read in all, a copy of the source and the words before it for each word of the translation.
+    most: usize,
+}
+
+pub(crate) async fn begin(
+    State(app): State<App>,
+    page: Page,
+    body::Json(request): body::Json<AttributionRequest>,
+) -> Result<Json<Begun>> {
+    let AttributionRequest { model: name, text, target, method } = request;
+    let served = app.model(&name)?;
+    let limits = app.limits();
+    checks::sentence("text", &text, limits)?;
+    if let Some(target) = &target {
+        checks::sentence("target", target, limits)?;
+    }
+    let names = || Method::ALL.map(Method::name).join(", ");
+    let method = Method::named(&method)
+        .ok_or_else(|| ApiError::field("method", format!("there is no `{method}`; there are {}", names())))?;
+    let search = checks::search(&SearchFields { n_best: Some(1), ..SearchFields::default() }, false, limits)?;
+    let options = InspectOptions { target, search, ..InspectOptions::default() };
+    checks::look_cells(&served.model.translator, &served.model.sites, &text, &options, limits)?;
+    let wish = Wish { model: served.model.clone(), text, options, method, most: limits.attributed_tokens };
+    let job = app.jobs().start(&app, &name, Some(page), move |progress| wish.run(progress))?;
+    Ok(Json(Begun { job }))
+}
+
+impl Wish {
+    /// Reads the network once more, as it is trained: gradients go through it.
+    fn run(&self, progress: &Progress) -> std::result::Result<Value, String> {
+        progress.report(0, 1);
+        let stop = || progress.stop();
+        let controls = Controls { stop: Some(&stop), ..Controls::default() };
+        let seen = inspect(&self.model.translator, &self.text, &self.options, &controls)
+            .map_err(|error| format!("text: {error}"))?;
+        let (source, target) = (&seen.source_ids, &seen.target_ids);
+        let tokens = target.len() * (source.len() + target.len());
+        if tokens > self.most {
+            let (source, target, most) = (source.len(), target.len(), self.most);
+            return Err(format!(
+                "text: {target} target tokens by {source} source tokens are {tokens} to read; the most is {most}"
+            ));
+        }
+        let (info, network) = checkpoint::load(&self.model.directory).map_err(|error| error.to_string())?;
+        let threads = Threads::single();
+        let subject =
+            Subject { model: network.as_ref(), config: &info.config, threads: &threads, source, target };
+        let attribution = attribute(&subject, self.method).map_err(|error| format!("method: {error}"))?;
+        progress.report(1, 1);
+        let (source_tokens, target_tokens, text) = (seen.source_tokens, seen.target_tokens, seen.text);
+        serde_json::to_value(Attributed { source_tokens, target_tokens, text, attribution })
+            .map_err(|error| error.to_string())
+    }
+}
