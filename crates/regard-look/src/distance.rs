@@ -17,10 +17,10 @@ pub fn total_variation(p: &[f32], q: &[f32]) -> f64 {
 /// assert!((far - std::f64::consts::LN_2).abs() < 1e-12);
 /// ```
 #[must_use]
-pub fn jensen_shannon(p: &[f32], q: &[f32]) -> f64 {
+pub fn jensen_shannon<T: Copy + Into<f64>>(p: &[T], q: &[T]) -> f64 {
     let term = |p: f64, m: f64| if p > 0.0 { p * (p / m).ln() } else { 0.0 };
-    let of_both = |(&p, &q): (&f32, &f32)| {
-        let (p, q) = (f64::from(p), f64::from(q));
+    let of_both = |(&p, &q): (&T, &T)| {
+        let (p, q): (f64, f64) = (p.into(), q.into());
         let m = f64::midpoint(p, q);
         f64::midpoint(term(p, m), term(q, m))
     };

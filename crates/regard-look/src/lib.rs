@@ -48,8 +48,9 @@ pub use attribution::{
     integrated_gradients, state_gradient,
 };
 pub use audit::{
-    AdversaryRecord, Audit, AuditOptions, Auditee, Distances, Flips, HeadRecord, Measure, NamedAttribution,
-    Rationale, Records, Settings, StepRecord, Watch, audit, kendall_tau_b,
+    AdversaryRecord, Audit, AuditOptions, Auditee, Distances, Flips, HeadRecord, HeadRecords, Measure,
+    NamedAttribution, Rationale, Records, Rival, RivalKind, RivalRecord, Settings, StepRecord, Watch, audit,
+    check_auditable, kendall_tau_b,
 };
 pub use beam_tree::{BeamNode, BeamTree};
 pub use chart::{Chart, Series};

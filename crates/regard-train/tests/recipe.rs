@@ -465,6 +465,9 @@ fn a_recipe_may_go_on_from_a_model() {
     recipe.resolve_paths(Path::new("/recipes"));
     assert_eq!(recipe.init_from.as_deref(), Some(Path::new("/recipes/first")));
     assert_eq!(recipe.training.freeze, ["encoder"]);
+    // What is written is such a recipe again, without the keys that are the model's own.
+    let written = recipe.to_toml().unwrap();
+    assert_eq!(parse(&written, &[]).unwrap(), recipe, "{written}");
     let own = Preset::TransformerTiny.config().with_changes(&serde_json::json!({"d_model": 64})).unwrap();
     let ModelConfig::Transformer(config) = recipe.changed(&own).unwrap() else {
         panic!("it is a Transformer")

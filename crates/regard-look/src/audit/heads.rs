@@ -10,13 +10,24 @@ use super::{Auditee, Watch};
 use crate::error::{LookError, Result};
 use crate::intervention::{Action, Heads, Intervention, Interventions, Reach};
 
-/// BLEU of the audited lines.
+/// BLEU of the audited lines with and without heads, and what it is computed from.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct HeadRecords {
+    /// A line a sentence.
+    pub references: Vec<String>,
+    /// The whole model first, then each head removed.
+    pub translations: Vec<HeadRecord>,
+}
+
+/// The translations with one head removed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct HeadRecord {
-    /// Which head is removed; the first record is of the whole model.
+    /// Which head is removed; `none` of the whole model.
     pub site: String,
-    /// BLEU of greedy translations.
+    /// Their BLEU (13a).
     pub bleu: f64,
+    /// Greedy translations, a line a sentence.
+    pub hypotheses: Vec<String>,
 }
 
 /// The whole model, then each head that looks at the source removed.
@@ -26,17 +37,19 @@ pub(super) fn records(
     lines: &[(String, String)],
     watch: &Watch,
     advance: &dyn Fn(),
-) -> Result<Vec<HeadRecord>> {
+) -> Result<HeadRecords> {
     let sources: Vec<&str> = pairs.iter().map(|pair| lines[pair.line].0.as_str()).collect();
     let references: Vec<&str> = pairs.iter().map(|pair| lines[pair.line].1.as_str()).collect();
     let translator = auditee.translator;
     let sites = translator.model().cross_sites();
-    let score = |interventions: Option<&Interventions>| {
-        let bleu = bleu(translator, &sources, &references, interventions, watch);
+    let record = |site: String, interventions: Option<&Interventions>| {
+        let hypotheses = translations(translator, &sources, interventions, watch)?;
+        let score = BleuOptions::default().corpus(&hypotheses, &[&references]);
+        let bleu = score.map_err(|error| LookError::Metric(error.to_string()))?.score;
         advance();
-        bleu
+        Ok::<_, LookError>(HeadRecord { site, bleu, hypotheses })
     };
-    let mut records = vec![HeadRecord { site: "none".to_owned(), bleu: score(None)? }];
+    let mut translations = vec![record("none".to_owned(), None)?];
     for &site in &sites {
         let AttentionSite { layer, head, .. } = site;
         let reach =
@@ -44,18 +57,18 @@ pub(super) fn records(
         let removal = Intervention { action: Action::RemoveHead, reach };
         let interventions =
             Interventions::new(&[removal], translator, &sites, usize::MAX, &Controls::default())?;
-        records.push(HeadRecord { site: format!("head {layer}.{head}"), bleu: score(Some(&interventions))? });
+        translations.push(record(format!("head {layer}.{head}"), Some(&interventions))?);
     }
-    Ok(records)
+    let references = references.into_iter().map(str::to_owned).collect();
+    Ok(HeadRecords { references, translations })
 }
 
-fn bleu(
+fn translations(
     translator: &Translator,
     sources: &[&str],
-    references: &[&str],
     interventions: Option<&Interventions>,
     watch: &Watch,
-) -> Result<f64> {
+) -> Result<Vec<String>> {
     if (watch.stop)() {
         return Err(LookError::Stopped);
     }
@@ -63,8 +76,6 @@ fn bleu(
     let options = TranslateOptions { search, ..TranslateOptions::default() };
     let hook = interventions.map(|interventions| interventions as &dyn regard_model::AttentionHook);
     let controls = Controls { hook, stop: Some(watch.stop), observer: None };
-    let translations = translator.translate_with(sources, &[], &options, controls)?;
-    let texts: Vec<&str> = translations.iter().map(Translation::text).collect();
-    let score = BleuOptions::default().corpus(&texts, &[references]);
-    score.map(|score| score.score).map_err(|error| LookError::Metric(error.to_string()))
+    let found = translator.translate_with(sources, &[], &options, controls)?;
+    Ok(found.iter().map(|found| Translation::text(found).to_owned()).collect())
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::Records;
-use super::interval::{Mean, mean};
+use super::interval::mean;
 use super::step::{NamedAttribution, Rationale, StepRecord};
 use super::walk::{PERCENTS, STATE_GRADIENT};
 use crate::attribution::Method;
@@ -17,7 +17,7 @@ pub struct Measure {
     pub site: String,
     /// The mean over steps; none where no step has a value.
     pub value: Option<f64>,
-    /// The lower end of its 95 % interval.
+    /// The lower end of its 95 % interval; none where fewer than two sentences have a value, and of BLEU.
     pub low: Option<f64>,
     /// The upper end.
     pub high: Option<f64>,
@@ -33,11 +33,11 @@ pub struct Measure {
 type Belongs = fn(&StepRecord) -> bool;
 
 /// A value of a step, where it has one.
-type Of<'a> = &'a dyn Fn(&StepRecord) -> Option<f64>;
+pub(super) type Of<'a> = &'a dyn Fn(&StepRecord) -> Option<f64>;
 
 /// The lines that are being made.
-struct Table<'a> {
-    records: &'a [StepRecord],
+pub(super) struct Table<'a> {
+    pub(super) records: &'a [StepRecord],
     sentences: usize,
     measures: Vec<Measure>,
 }
@@ -49,27 +49,26 @@ pub(super) fn measures(records: &Records, sentences: usize) -> Vec<Measure> {
     table.interventions();
     table.rationales();
     table.adversary();
+    table.rivals();
     let mut measures = table.measures;
-    measures.extend(records.heads.iter().skip(1).map(|head| {
-        let change = head.bleu - records.heads[0].bleu;
-        Measure {
-            name: "bleu-without-head".to_owned(),
-            site: head.site.clone(),
-            value: Some(change),
-            low: None,
-            high: None,
-            baseline: Some(records.heads[0].bleu),
-            steps: 0,
-            definition: "BLEU (13a) of greedy translations with the head's output set to zero, minus that of the whole model; \
-                         the baseline is the whole model's"
-                .to_owned(),
-        }
+    let Some((whole, heads)) = records.heads.translations.split_first() else { return measures };
+    measures.extend(heads.iter().map(|head| Measure {
+        name: "bleu-without-head".to_owned(),
+        site: head.site.clone(),
+        value: Some(head.bleu - whole.bleu),
+        low: None,
+        high: None,
+        baseline: Some(whole.bleu),
+        steps: 0,
+        definition: "BLEU (13a) of greedy translations with the head's output set to zero, minus that of the whole model; \
+                     the baseline is the whole model's"
+            .to_owned(),
     }));
     measures
 }
 
 impl Table<'_> {
-    fn add(&mut self, name: &str, site: &str, definition: &str, value: Of, baseline: Option<Of>) {
+    pub(super) fn add(&mut self, name: &str, site: &str, definition: &str, value: Of, baseline: Option<Of>) {
         let values = |of: Of| -> Vec<(usize, f64)> {
             self.records.iter().filter_map(|step| Some((step.sentence, of(step)?))).collect()
         };
@@ -80,9 +79,9 @@ impl Table<'_> {
         self.measures.push(Measure {
             name: name.to_owned(),
             site: site.to_owned(),
-            value: value.map(|mean: Mean| mean.value),
-            low: value.map(|mean| mean.low),
-            high: value.map(|mean| mean.high),
+            value: value.map(|mean| mean.value),
+            low: value.and_then(|mean| Some(mean.interval?.0)),
+            high: value.and_then(|mean| Some(mean.interval?.1)),
             baseline: baseline.map(|mean| mean.value),
             steps: found.len(),
             definition: definition.to_owned(),

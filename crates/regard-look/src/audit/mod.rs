@@ -7,6 +7,8 @@ mod kendall;
 mod measures;
 mod page;
 mod pairs;
+mod rival_measures;
+mod rivals;
 mod step;
 mod variants;
 mod verdict;
@@ -20,10 +22,11 @@ use regard_model::{ModelConfig, Seq2Seq};
 use regard_tensor::Threads;
 use serde::{Deserialize, Serialize};
 
-pub use heads::HeadRecord;
+pub use heads::{HeadRecord, HeadRecords};
 pub use kendall::kendall_tau_b;
 pub use measures::Measure;
-pub use step::{AdversaryRecord, Distances, Flips, NamedAttribution, Rationale, StepRecord};
+pub use rivals::{Rival, RivalKind};
+pub use step::{AdversaryRecord, Distances, Flips, NamedAttribution, Rationale, RivalRecord, StepRecord};
 
 use crate::attribution::{Method, Subject};
 use crate::error::{BLIND, LookError, Result};
@@ -136,8 +139,8 @@ pub struct Settings {
 pub struct Records {
     /// Each sampled step.
     pub steps: Vec<StepRecord>,
-    /// Each head that was removed.
-    pub heads: Vec<HeadRecord>,
+    /// The translations with and without each head.
+    pub heads: HeadRecords,
 }
 
 /// A model to be audited.
@@ -151,6 +154,8 @@ pub struct Auditee<'a> {
     pub config: &'a ModelConfig,
     /// The same network with its text.
     pub translator: &'a Translator,
+    /// Models of the same recipe to hold against it; none but where they were trained.
+    pub rivals: &'a [Rival<'a>],
 }
 
 /// Who looks on.
@@ -160,6 +165,14 @@ pub struct Watch<'a> {
     pub progress: &'a (dyn Fn(usize, usize) + Sync),
     /// Says whether the result is not wanted any more.
     pub stop: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// Refuses a model without attention.
+///
+/// # Errors
+/// [`LookError::Unfit`].
+pub fn check_auditable(model: &dyn Seq2Seq) -> Result<()> {
+    if model.has_attention() { Ok(()) } else { Err(LookError::Unfit { method: "audit", reason: BLIND }) }
 }
 
 /// Audits a model on sentence pairs.
@@ -174,9 +187,7 @@ pub fn audit(
     options: &AuditOptions,
     watch: &Watch,
 ) -> Result<Audit> {
-    if !auditee.model.has_attention() {
-        return Err(LookError::Unfit { method: "audit", reason: BLIND });
-    }
+    check_auditable(auditee.model)?;
     let (mut pairs, left_out) = pairs::sample(auditee.translator, lines, options);
     pairs::choose_adversaries(&mut pairs, options);
     if pairs.is_empty() {
@@ -191,8 +202,11 @@ pub fn audit(
         advance();
         Ok(records)
     })?;
-    let heads =
-        if options.heads { heads::records(auditee, &pairs, lines, watch, &advance)? } else { Vec::new() };
+    let heads = if options.heads {
+        heads::records(auditee, &pairs, lines, watch, &advance)?
+    } else {
+        HeadRecords::default()
+    };
     let records = Records { steps: steps.into_iter().flatten().collect(), heads };
     let tests = measures::measures(&records, pairs.len());
     let unknown = pairs::unknown_share(&pairs);
@@ -213,7 +227,7 @@ pub fn audit(
             adversary: adversary::DEFINITION.to_owned(),
         },
         verdict: verdict::verdict(&tests, pairs.len()),
-        limits: verdict::limits(unknown),
+        limits: verdict::limits(unknown, !auditee.rivals.is_empty()),
         tests,
         records,
     })
@@ -233,7 +247,7 @@ fn of_pair(
         source: &pair.source,
         target: &pair.target,
     };
-    Walk { subject, pair, options, index }.records()
+    Walk { subject, pair, options, index, rivals: auditee.rivals }.records()
 }
 
 /// Works on all pairs, each on one thread.

@@ -80,6 +80,10 @@ fn picture(step: &StepRecord) -> Option<Block> {
     };
     let mut names = vec!["attention".to_owned()];
     let mut rows = vec![shares(&step.attention)];
+    for rival in &step.rivals {
+        names.push(format!("attention: {}", rival.kind.name()));
+        rows.push(shares(&rival.attention));
+    }
     for named in &step.attributions {
         names.push(named.method.clone());
         rows.push(shares(&named.values));

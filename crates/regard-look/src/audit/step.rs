@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::rivals::RivalKind;
+
 /// A target token under teacher forcing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StepRecord {
@@ -17,8 +19,14 @@ pub struct StepRecord {
     pub content: bool,
     /// p of the token.
     pub probability: f64,
-    /// The weights of the audited look, a value a source token; the end symbol's is left out here and below.
+    /// Its natural logarithm.
+    pub log_probability: f64,
+    /// The weights of the audited look, a value a source token; the end symbol's is left out here and in attributions.
     pub attention: Vec<f64>,
+    /// The weight of the end symbol.
+    pub attention_on_end: f64,
+    /// The columns of the attention in the order of a shuffle: value i of the shuffled attention is that of column `shuffled[i]`.
+    pub shuffled: Vec<usize>,
     /// What each source token is worth by other measures.
     pub attributions: Vec<NamedAttribution>,
     /// Total variation between the next-token distribution and that under each change of the attention of all layers and heads.
@@ -30,6 +38,26 @@ pub struct StepRecord {
     /// The search for another attention that leaves the distribution alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adversary: Option<AdversaryRecord>,
+    /// Models that were trained to be held against this one, where there are any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rivals: Vec<RivalRecord>,
+}
+
+/// A model of the same recipe at the same step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RivalRecord {
+    /// What it has learned.
+    pub kind: RivalKind,
+    /// The weights of its look, as those of the audited model.
+    pub attention: Vec<f64>,
+    /// The weight of the end symbol.
+    pub attention_on_end: f64,
+    /// The Jensen-Shannon divergence (nats) of the two looks, the end symbol included.
+    pub jsd: f64,
+    /// Total variation between the next-token distributions of the two models.
+    pub tvd: f64,
+    /// Its log p of the token, natural logarithm.
+    pub log_probability: f64,
 }
 
 /// A value a source token.
@@ -41,7 +69,7 @@ pub struct NamedAttribution {
     pub values: Vec<f64>,
     /// Kendall's τ-b with the attention; none where one of them is the same everywhere.
     pub tau: Option<f64>,
-    /// The same with the attention shuffled.
+    /// The same with the attention shuffled as [`StepRecord::shuffled`] says.
     pub tau_shuffled: Option<f64>,
 }
 

@@ -1,13 +1,14 @@
 //! The way through one sentence pair, and what is asked at the sampled steps.
 
 use regard_decode::Decoding;
-use regard_model::{Row, Run, SiteKind, StepOutput};
+use regard_model::{Row, Run};
 use regard_tensor::{Tape, random};
 use regard_text::Padded;
 use regard_text::special_tokens::BOS;
 
 use super::adversary::{Search, adversary};
 use super::kendall::kendall_tau_b;
+use super::rivals::{Rival, Seen};
 use super::step::{AdversaryRecord, Distances, Flips, NamedAttribution, Rationale, StepRecord};
 use super::variants::{Moment, Variant, take};
 use super::{AuditOptions, Pair};
@@ -36,12 +37,15 @@ pub(super) struct Walk<'a> {
     pub(super) pair: &'a Pair,
     pub(super) options: &'a AuditOptions,
     pub(super) index: usize,
+    pub(super) rivals: &'a [Rival<'a>],
 }
 
 impl Walk<'_> {
     /// The records of the sampled steps.
     pub(super) fn records(&self) -> Result<Vec<StepRecord>> {
         let attributions = self.attributions()?;
+        let rivals = self.rivals.iter().map(|rival| rival.seen(&self.subject, &self.pair.steps));
+        let rivals: Vec<Vec<Seen>> = rivals.collect::<Result<_>>()?;
         let decoding = Decoding::new(self.subject.model, self.subject.threads);
         let tape = Tape::inference(self.subject.threads);
         let run = Run { tape: &tape, hook: None, attention: true };
@@ -55,7 +59,13 @@ impl Walk<'_> {
             if self.pair.steps.contains(&position) {
                 let positions = self.subject.source.len();
                 let moment = Moment { memory: &memory, state: &state, token, position, positions };
-                records.push(self.record(&decoding, &tape, &moment, &output, &attributions)?);
+                let own = Seen::new(&output, 0, positions);
+                let mut record = self.record(&decoding, &tape, &moment, &own, &attributions)?;
+                let beside = |(rival, seen): (&Rival, &Vec<Seen>)| {
+                    seen[records.len()].beside(&own, rival.kind, next as usize)
+                };
+                record.rivals = self.rivals.iter().zip(&rivals).map(beside).collect();
+                records.push(record);
             }
             (state, token) = (output.state, next);
         }
@@ -97,14 +107,13 @@ impl Walk<'_> {
         decoding: &Decoding,
         tape: &Tape,
         moment: &Moment,
-        original: &StepOutput,
+        own: &Seen,
         attributions: &[(String, Vec<Vec<f64>>)],
     ) -> Result<StepRecord> {
         let position = moment.position;
-        let attention = looked(original, moment.positions);
         // The end symbol is no word to give weight to.
         let words = moment.positions - 1;
-        let attention = attention[..words].to_vec();
+        let attention = own.attention[..words].to_vec();
         let questions = Questions::new(self, &attention, position);
         let output = take(decoding, tape, moment, &questions.variants)?;
         let distribution =
@@ -112,10 +121,11 @@ impl Walk<'_> {
         let distributions: Vec<Vec<f32>> = (0..questions.variants.len()).map(distribution).collect();
         let token = self.subject.target[position] as usize;
         let answers = Answers { distributions: &distributions, token };
+        let mut order: Vec<usize> = (0..words).collect();
+        shuffle(&mut order, self.key(position, 1));
+        let shuffled: Vec<f64> = order.iter().map(|&column| attention[column]).collect();
         let named = |(method, table): &(String, Vec<Vec<f64>>)| {
             let values = table[position][..words].to_vec();
-            let mut shuffled = attention.clone();
-            shuffle(&mut shuffled, self.key(position, 1));
             let (tau, tau_shuffled) = (kendall_tau_b(&attention, &values), kendall_tau_b(&shuffled, &values));
             NamedAttribution { method: method.clone(), values, tau, tau_shuffled }
         };
@@ -126,25 +136,18 @@ impl Walk<'_> {
             source: self.pair.source_labels.clone(),
             content: self.pair.content[position],
             probability: f64::from(distributions[0][token]),
+            log_probability: f64::from(own.log_probs[token]),
             attributions: attributions.iter().map(named).collect(),
             attention,
+            attention_on_end: own.attention[words],
+            shuffled: order,
             tvd: questions.distances(&answers),
             flips: questions.flips(&answers),
             rationales: Questions::rationales(&answers),
             adversary: self.adversary(position)?,
+            rivals: Vec::new(),
         })
     }
-}
-
-/// The mean of the heads of the last layer.
-fn looked(output: &StepOutput, positions: usize) -> Vec<f64> {
-    let cross = || output.attention.iter().filter(|seen| seen.site.kind == SiteKind::Cross);
-    let last = cross().map(|seen| seen.site.layer).max();
-    let heads: Vec<_> = cross().filter(|seen| Some(seen.site.layer) == last).collect();
-    let mean = |at: usize| {
-        heads.iter().map(|seen| f64::from(seen.weights.row(0)[at])).sum::<f64>() / heads.len() as f64
-    };
-    (0..positions).map(mean).collect()
 }
 
 /// The variants of one step, in their order: the same, some fixed ones, rationales, shuffles.

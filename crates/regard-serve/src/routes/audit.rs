@@ -58,8 +58,13 @@ pub(crate) async fn begin(
 fn run(model: &Model, lines: &[(String, String)], progress: &Progress) -> std::result::Result<Value, String> {
     let (info, network) = checkpoint::load(&model.directory).map_err(|error| error.to_string())?;
     let translator = Arc::clone(&model.translator);
-    let auditee =
-        Auditee { name: &model.name, model: network.as_ref(), config: &info.config, translator: &translator };
+    let auditee = Auditee {
+        name: &model.name,
+        model: network.as_ref(),
+        config: &info.config,
+        translator: &translator,
+        rivals: &[],
+    };
     let options = AuditOptions { sentences: lines.len(), ..AuditOptions::quick(&info.config) };
     let watch = Watch { progress: &|done, total| progress.report(done, total), stop: &|| progress.stop() };
     let found = audit(&auditee, &Threads::single(), lines, &options, &watch);

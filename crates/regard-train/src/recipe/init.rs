@@ -6,6 +6,14 @@ use toml::{Table, Value};
 const RATES: [&str; 5] =
     ["dropout", "attention_dropout", "feed_forward_dropout", "recurrent_dropout", "word_dropout"];
 
+/// Takes the model's own keys out of a recipe that goes on from one.
+pub(super) fn leave_out(recipe: &mut Table) {
+    recipe.remove("tokenizer");
+    if let Some(model) = recipe.get_mut("model").and_then(Value::as_table_mut) {
+        model.retain(|key, _| RATES.contains(&key));
+    }
+}
+
 /// The dotted path of the first key that is the model's own, and why it must not be there.
 pub(super) fn check(recipe: &Table) -> Result<(), (String, String)> {
     if !recipe.contains_key("init_from") {

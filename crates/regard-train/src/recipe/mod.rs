@@ -257,12 +257,18 @@ impl Recipe {
         Ok(config.with_changes(&serde_json::Value::Object(changes))?)
     }
 
-    /// The recipe as TOML, with the value of every key.
+    /// The recipe as TOML, with the value of every key that such a recipe may have.
     ///
     /// # Errors
     /// Where a number is larger than TOML's.
     pub fn to_toml(&self) -> Result<String> {
-        toml::to_string(self).map_err(|error| TrainError::Recipe(error.to_string()))
+        let failed = |error: toml::ser::Error| TrainError::Recipe(error.to_string());
+        if self.init_from.is_none() {
+            return toml::to_string(self).map_err(failed);
+        }
+        let mut table = toml::Table::try_from(self).map_err(failed)?;
+        init::leave_out(&mut table);
+        toml::to_string(&table).map_err(failed)
     }
 
     /// The most pairs that tokenizers and vocabularies are learned from; all where there is no limit.

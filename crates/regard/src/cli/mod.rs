@@ -2,6 +2,7 @@
 
 mod align;
 mod audit;
+mod audit_rivals;
 mod average;
 mod bench;
 mod cache;
@@ -34,6 +35,7 @@ mod settings;
 mod text_options;
 mod tokenizer;
 mod train;
+mod training_run;
 mod translate;
 mod translate_trace;
 mod translate_wishes;
