@@ -1,11 +1,13 @@
 //! The font inside this crate, how wide it sets a text, and fonts that a user gives.
 
 use crate::label::{char_columns, ellipsise, visible};
+use resvg::usvg::fontdb::{Database, Source};
 use skrifa::charmap::Charmap;
 use skrifa::instance::{LocationRef, Size};
 use skrifa::metrics::GlyphMetrics;
 use skrifa::string::StringId;
 use skrifa::{FontRef, MetadataProvider};
+use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 use thiserror::Error;
 
@@ -48,8 +50,40 @@ impl Font {
         Ok(Self { bytes: Arc::new(bytes), family })
     }
 
+    /// The font of this machine that has most of these characters; the first by its path where several do. None where none has
+    /// any.
+    #[must_use]
+    pub fn of_system(characters: &[char]) -> Option<Self> {
+        let mut fonts = Database::new();
+        fonts.load_system_fonts();
+        let mut files: Vec<PathBuf> = fonts.faces().filter_map(|face| path(&face.source)).collect();
+        files.sort();
+        files.dedup();
+        let (mut best, mut most) = (None, 0);
+        for font in files.iter().filter_map(|file| Self::new(std::fs::read(file).ok()?).ok()) {
+            let count = characters.iter().filter(|&&c| font.has(c)).count();
+            if count > most {
+                (best, most) = (Some(font), count);
+            }
+        }
+        best
+    }
+
+    /// What the font calls itself.
+    #[must_use]
+    pub fn family(&self) -> &str {
+        &self.family
+    }
+
     fn has(&self, c: char) -> bool {
         FontRef::from_index(&self.bytes, 0).is_ok_and(|font| font.charmap().map(c).is_some())
+    }
+}
+
+fn path(source: &Source) -> Option<PathBuf> {
+    match source {
+        Source::File(path) | Source::SharedFile(path, _) => Some(path.clone()),
+        Source::Binary(_) => None,
     }
 }
 

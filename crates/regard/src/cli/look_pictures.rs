@@ -38,7 +38,8 @@ pub(super) struct PictureArgs {
     /// A dark ground for --svg, --png and --html
     #[arg(long)]
     dark: bool,
-    /// A .ttf, .otf or .ttc file for the texts of --png; what it lacks is taken from the built-in font
+    /// A .ttf, .otf or .ttc file for the texts of --png; what it lacks is taken from the built-in font [default: the
+    /// built-in font, and one of this machine where that lacks characters]
     #[arg(long, value_name = "FILE", requires = "png")]
     font: Option<PathBuf>,
     /// Below the matrix, the sum of each column; words with less than 0.3 are marked as skipped, with more than 1.7 as repeated
@@ -143,13 +144,14 @@ impl PictureArgs {
         if let Some(path) = &self.npz {
             write(path, &shown.seen.npz()?)?;
         }
-        let font = self.font()?;
+        let given = self.font()?;
         let Some(picture) = self.picture(shown) else { return Ok(()) };
         let theme = if self.dark { Theme::Dark } else { Theme::Light };
         if let Some(path) = &self.svg {
             write(path, picture.svg(theme).as_bytes())?;
         }
         if let Some(path) = &self.png {
+            let font = given.or_else(|| of_system(&picture, settings));
             warn(&picture.missing_characters(font.as_ref()), settings);
             write(path, &picture.png(theme, font.as_ref())?)?;
         }
@@ -204,6 +206,14 @@ impl PictureArgs {
             View::Tree => "What the search considered",
         }
     }
+}
+
+/// A font of this machine, where the built-in one lacks characters.
+fn of_system(picture: &Picture, settings: &Settings) -> Option<Font> {
+    let missing = picture.missing_characters(None);
+    let font = if missing.is_empty() { None } else { Font::of_system(&missing) }?;
+    settings.say(format_args!("--png: what the built-in font lacks is drawn with {}", font.family()));
+    Some(font)
 }
 
 /// Names the characters that a PNG shows as boxes.
