@@ -67,11 +67,12 @@ impl Draws {
         let mut rows = Vec::new();
         for (parent, (mut path, number)) in before.into_iter().zip(numbers).enumerate() {
             let row = first_row + parent;
-            let log_probs: Vec<f32> = output.log_probs.row(row).values().collect();
+            let log_probs = output.log_probs.row(row);
             let position = path.tokens.len();
-            if log_probs.first().is_some_and(|value| value.is_nan()) {
+            if log_probs.is_nan() {
                 return Err(DecodeError::NotANumber { sentence: self.sentence, position });
             }
+            let log_probs: Vec<f32> = log_probs.values().collect();
             let Some(token) = self.draw(&path, number, &log_probs) else {
                 self.done.push((number, path));
                 continue;

@@ -113,6 +113,11 @@ impl Predictor for Ensemble {
         Ok(Memory { lengths: source.lengths.clone(), members, ..Memory::default() })
     }
 
+    fn restrict(&self, run: &Run, memory: &mut Memory, lists: &[Vec<u32>]) -> regard_model::Result<()> {
+        let mut members = self.models.iter().zip(&mut memory.members);
+        members.try_for_each(|(model, memory)| model.restrict(run, memory, lists))
+    }
+
     fn start(&self, run: &Run, memory: &Memory, sentences: &[usize]) -> regard_model::Result<State> {
         let members = self.models.iter().zip(&memory.members);
         let members = members.map(|(model, memory)| model.start(run, memory, sentences));

@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use regard_model::{AttentionHook, Predictor, Row, Run, StepOutput};
 use regard_tensor::{Precision, Tape, Threads};
-use regard_text::Padded;
-use regard_text::special_tokens::{BOS, EOS, PAD};
+use regard_text::special_tokens::{BOS, EOS, PAD, UNK};
+use regard_text::{Padded, Shortlist};
 
 use crate::beam::Beam;
 use crate::draws::Draws;
@@ -38,6 +38,8 @@ pub struct Decoding<'a> {
     pub threads: &'a Threads,
     /// What products with weights are computed in.
     pub precision: Precision,
+    /// What a search may write, by the words of the source; all words without it. Forced decoding does not heed it.
+    pub shortlist: Option<&'a Shortlist>,
     /// Who looks on.
     pub controls: Controls<'a>,
 }
@@ -52,7 +54,7 @@ impl<'a> Decoding<'a> {
     /// In f32, without anybody who looks on.
     #[must_use]
     pub fn new(model: &'a dyn Predictor, threads: &'a Threads) -> Self {
-        Self { model, threads, precision: Precision::F32, controls: Controls::default() }
+        Self { model, threads, precision: Precision::F32, shortlist: None, controls: Controls::default() }
     }
 
     pub(crate) fn tape(&self) -> Tape {
@@ -96,7 +98,15 @@ impl<'a> Decoding<'a> {
         let deadline = options.time_limit.and_then(|limit| Instant::now().checked_add(limit));
         let tape = self.tape();
         let run = Run { tape: &tape, hook: self.controls.hook, attention: options.watch().is_wanted() };
-        let memory = self.model.encode(&run, source)?;
+        let mut memory = self.model.encode(&run, source)?;
+        if let Some(shortlist) = self.shortlist {
+            let sentences = requests.iter().zip(&source.lengths).enumerate();
+            let lists = sentences.map(|(sentence, (request, &length))| {
+                writable(shortlist, &source.row(sentence)[..length], options, request)
+            });
+            let lists: Vec<Vec<u32>> = lists.collect();
+            self.model.restrict(&run, &mut memory, &lists)?;
+        }
         let numbered = requests.iter().enumerate();
         let mut searches: Vec<Search> =
             numbered.map(|(sentence, request)| Search::new(sentence, source, options, request)).collect();
@@ -208,6 +218,15 @@ impl Search {
         }
         list
     }
+}
+
+/// What a sentence may write by a shortlist: its words, what is wished for, and the symbols that no list has.
+fn writable(shortlist: &Shortlist, source: &[u32], options: &SearchOptions, request: &Request) -> Vec<u32> {
+    let mut ids = shortlist.words(source);
+    ids.push(EOS);
+    ids.extend(options.allow_unk.then_some(UNK));
+    ids.extend(request.prefix.iter().chain(request.include.iter().flatten()));
+    ids
 }
 
 /// The last token of every living path, sentence after sentence, and what each row is; `parent` says which hypothesis a row

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use regard_model::Predictor;
 use regard_tensor::{Precision, Threads};
 use regard_text::special_tokens::{EOS, EOS_TOKEN};
-use regard_text::{Padded, Pipeline, Token, is_blank};
+use regard_text::{Padded, Pipeline, Shortlist, Token, is_blank};
 
 use crate::alignment::hard_alignment;
 use crate::error::{DecodeError, Result};
@@ -32,6 +32,7 @@ pub struct Translator {
     target: Pipeline,
     threads: Threads,
     precision: Precision,
+    shortlist: Option<Arc<Shortlist>>,
     tags: Vec<String>,
 }
 
@@ -84,7 +85,8 @@ impl Translator {
         if writes != vocabulary {
             return Err(DecodeError::Vocabulary { model: writes, vocabulary });
         }
-        Ok(Self { model, source, target, threads, precision: Precision::F32, tags: Vec::new() })
+        let (precision, tags) = (Precision::F32, Vec::new());
+        Ok(Self { model, source, target, threads, precision, shortlist: None, tags })
     }
 
     /// The same translator, which puts tags before every source line: which language to translate into, for example.
@@ -100,6 +102,13 @@ impl Translator {
     #[must_use]
     pub fn with_precision(self, precision: Precision) -> Self {
         Self { precision, ..self }
+    }
+
+    /// The same translator, whose searches write the words of a shortlist of its vocabularies only: faster. Probabilities
+    /// then sum to 1 over the list of each sentence. [`score`](Self::score) goes on to ask for those among all words.
+    #[must_use]
+    pub fn with_shortlist(self, shortlist: Arc<Shortlist>) -> Self {
+        Self { shortlist: Some(shortlist), ..self }
     }
 
     /// The model.
@@ -133,7 +142,9 @@ impl Translator {
     /// What runs the model directly: searches and forced decoding of ids.
     #[must_use]
     pub fn decoding(&self) -> Decoding<'_> {
-        Decoding { precision: self.precision, ..Decoding::new(self.model.as_ref(), &self.threads) }
+        let shortlist = self.shortlist.as_deref();
+        let precision = self.precision;
+        Decoding { precision, shortlist, ..Decoding::new(self.model.as_ref(), &self.threads) }
     }
 
     /// Translates lines, one result a line, in order.

@@ -15,6 +15,7 @@ mod error;
 pub mod exchange;
 mod history;
 mod layer_norm;
+mod listed_words;
 mod parameters;
 mod pass;
 mod reader;
@@ -37,6 +38,7 @@ pub use config::{
 pub use distributions::Distributions;
 pub use error::{ModelError, Result};
 pub use history::History;
+pub use listed_words::ListedWords;
 pub use parameters::{ParameterId, Parameters};
 pub use recurrent::RecurrentModel;
 pub use seq2seq::{

@@ -8,6 +8,7 @@ use crate::attention::{AttentionSite, Place};
 use crate::config::RecurrentConfig;
 use crate::distributions::Distributions;
 use crate::error::{ModelError, Result};
+use crate::listed_words::ListedWords;
 use crate::parameters::{Builder, ParameterId, Parameters};
 use crate::pass::Pass;
 use crate::reader::Reader;
@@ -230,6 +231,13 @@ impl Predictor for RecurrentModel {
         Ok(Memory { attention, ..Layout::memory_to_list(memory) })
     }
 
+    fn restrict(&self, run: &Run, memory: &mut Memory, lists: &[Vec<u32>]) -> Result<()> {
+        let weights = self.parameters.constants();
+        let (weight, bias) = (self.parts.output.0.of(&weights), self.parts.output.1.of(&weights));
+        memory.words = Some(ListedWords::new(run.tape, weight, Some(bias), lists)?);
+        Ok(())
+    }
+
     fn start(&self, run: &Run, memory: &Memory, sentences: &[usize]) -> Result<State> {
         let weights = self.parameters.constants();
         let pass = Pass::new(run.tape, &weights, None);
@@ -248,6 +256,7 @@ impl Predictor for RecurrentModel {
         let weights = self.parameters.constants();
         let pass = Pass::new(run.tape, &weights, None).with_hook(run.hook);
         let layout = self.parts.decoder.layout();
+        let words = memory.words.as_ref();
         let memory = layout.memory(memory).ok_or_else(Self::layout_error)?;
         let state: DecoderState = layout.state(state).ok_or_else(Self::layout_error)?;
         let embedding = self.embed(&pass, tokens, || rows.to_vec())?;
@@ -258,7 +267,10 @@ impl Predictor for RecurrentModel {
             Some(vector) => vector,
             None => self.parts.decoder.readout(&pass, &step.readout)?,
         };
-        let log_probs = LogProbs::of_logits(run.tape.threads(), self.logits(&pass, &vector)?.value());
+        let log_probs = match words {
+            Some(words) => words.log_probs(run.tape, &vector, rows)?,
+            None => LogProbs::of_logits(run.tape.threads(), self.logits(&pass, &vector)?.value()),
+        };
         let attention = step.attention.filter(|_| run.attention).map(|attention| SiteAttention {
             site: AttentionSite::CROSS,
             scores: attention.scores.value().clone(),

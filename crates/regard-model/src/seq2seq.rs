@@ -5,8 +5,9 @@ use regard_text::{Batch, Padded};
 
 use crate::attention::{AttentionHook, AttentionSite};
 use crate::distributions::Distributions;
-use crate::error::Result;
+use crate::error::{ModelError, Result};
 use crate::history::History;
+use crate::listed_words::ListedWords;
 use crate::parameters::Parameters;
 
 /// Predicts the next target token from source sentences and what has been written so far: all that a search asks of a
@@ -28,6 +29,15 @@ pub trait Predictor: Send + Sync {
     /// # Errors
     /// Where an id is outside of the vocabulary.
     fn encode(&self, run: &Run, source: &Padded) -> Result<Memory>;
+
+    /// Lets each sentence of a memory write the ids of its list only, one list a sentence: all others are impossible, and
+    /// probabilities sum to 1 over the list. What a sentence gives does not depend on the other lists.
+    ///
+    /// # Errors
+    /// Where there is not one list a sentence, or an id is outside of the vocabulary; from a model that cannot do it.
+    fn restrict(&self, _run: &Run, _memory: &mut Memory, _lists: &[Vec<u32>]) -> Result<()> {
+        Err(ModelError::Config("this model cannot be restricted to lists of words".to_owned()))
+    }
 
     /// The state before the first target token, for one row a listed sentence.
     ///
@@ -124,6 +134,8 @@ pub struct Memory {
     pub tensors: Vec<Var>,
     /// What the encoder looked at, where it was asked for: one entry a site, `[sentences, positions, positions]`.
     pub attention: Vec<SiteAttention>,
+    /// What may be written, where that is restricted.
+    pub words: Option<ListedWords>,
     /// Where several models work together: the memory of each.
     pub members: Vec<Memory>,
 }

@@ -37,7 +37,7 @@ mod threads;
 
 pub use element::{Element, Number};
 pub use error::{Result, TensorError};
-pub use log_probs::{LogProbRow, LogProbs};
+pub use log_probs::{ColumnList, LogProbRow, LogProbs};
 pub use precision::Precision;
 pub use shape::Shape;
 pub use tape::{Gradients, Tape, Var};

@@ -211,12 +211,42 @@ impl<T: Element> Tensor<T> {
     #[must_use]
     pub fn into_packed(self, threads: &Threads, precision: Precision) -> Self {
         let packed = self.packed(threads, precision);
-        let buffer = Buffer::with(self.shape.len(), OnceLock::new());
         let shape = self.shape;
         if let Ok(mut old) = Arc::try_unwrap(self.buffer) {
             // Freed, not pooled: nobody will ask for so much again.
             drop(old.values.take());
         }
+        Self::of_packed(shape, packed, precision)
+    }
+
+    /// Some rows of this `[out, in]` weight, in the form alone in which products read them: the columns of `x · Wᵀ` that
+    /// are wanted, with the bits that they have among all.
+    ///
+    /// # Errors
+    /// Where a place is outside.
+    ///
+    /// ```
+    /// use regard_tensor::{Precision, Tape, Tensor, Threads, Var, ops};
+    /// let threads = Threads::single();
+    /// let weight = Tensor::new([3, 1], vec![2.0_f32, 3.0, 5.0])?;
+    /// let part = Var::constant(weight.select_packed(&threads, Precision::F32, &[2, 0])?);
+    /// let x = Var::constant(Tensor::new([1, 1], vec![7.0])?);
+    /// let y = ops::linear(&Tape::inference(&threads), &x, &part, None)?;
+    /// assert_eq!(y.value().values(), [35.0, 14.0]);
+    /// # Ok::<(), regard_tensor::TensorError>(())
+    /// ```
+    pub fn select_packed(&self, threads: &Threads, precision: Precision, places: &[usize]) -> Result<Self> {
+        let (rows, width) = (self.shape.rows(), self.shape.last());
+        if let Some(&index) = places.iter().find(|&&place| place >= rows) {
+            return Err(TensorError::Index { op: "select_packed", index, limit: rows });
+        }
+        let packed = self.packed(threads, precision).select(threads, places);
+        Ok(Self::of_packed([places.len(), width].into(), Arc::new(packed), precision))
+    }
+
+    /// A weight of which the packed form is all that there is.
+    fn of_packed(shape: Shape, packed: Arc<Operand<T>>, precision: Precision) -> Self {
+        let buffer = Buffer::with(shape.len(), OnceLock::new());
         buffer.packed[precision as usize].get_or_init(|| packed);
         Self { shape, offset: 0, buffer: Arc::new(buffer) }
     }

@@ -100,6 +100,16 @@ pub enum TextError {
         /// What is wrong with it.
         problem: String,
     },
+    /// A shortlist that was cut, damaged or made for other vocabularies.
+    #[error("{file}:{line}: {problem}; make the shortlist anew with `regard shortlist`")]
+    BadShortlist {
+        /// The file.
+        file: String,
+        /// The line; 0 in an empty file.
+        line: usize,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// A vocabulary with a doubled, empty or misplaced entry.
     #[error("{file}:{line}: entry `{token}` {problem}")]
     BadVocabulary {

@@ -45,6 +45,7 @@ mod pipeline;
 mod preparation;
 mod random;
 mod sampler;
+mod shortlist;
 pub mod special_tokens;
 mod tokenizer;
 mod vocabulary;
@@ -61,6 +62,7 @@ pub use normalizer::Normalizer;
 pub use pipeline::Pipeline;
 pub use preparation::Preparation;
 pub use sampler::{BatchOrder, BatchSize, Sampler};
+pub use shortlist::Shortlist;
 #[cfg(feature = "huggingface")]
 pub use tokenizer::HuggingFace;
 pub use tokenizer::{

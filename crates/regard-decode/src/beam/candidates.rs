@@ -45,14 +45,13 @@ impl Candidates {
         log_probs: LogProbRow,
         allowed: impl Fn(u32) -> bool,
     ) {
-        for (first, largest, block) in log_probs.blocks() {
+        for (largest, block) in log_probs.blocks() {
             if sum + f64::from(largest) <= self.bar() {
                 continue;
             }
-            for (token, log_prob) in (first..).zip(block.values()) {
-                let candidate =
-                    Candidate { sum: sum + f64::from(log_prob), parent, token: token as u32, log_prob };
-                if candidate.sum > self.bar() && allowed(candidate.token) {
+            for (token, log_prob) in block {
+                let candidate = Candidate { sum: sum + f64::from(log_prob), parent, token, log_prob };
+                if candidate.sum > self.bar() && allowed(token) {
                     self.insert(candidate);
                 }
             }

@@ -151,8 +151,7 @@ impl Beam {
         let mut helpful = Vec::new();
         for (parent, path) in self.living.iter().enumerate() {
             let log_probs = output.log_probs.row(first_row + parent);
-            // One bad number makes the whole softmax bad, so the first tells.
-            if log_probs.get(0).is_nan() {
+            if log_probs.is_nan() {
                 return Err(DecodeError::NotANumber { sentence: self.sentence, position: path.tokens.len() });
             }
             if let Some(forced) = self.rules.forced(path.tokens.len()) {

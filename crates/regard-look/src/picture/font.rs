@@ -81,10 +81,7 @@ impl Font {
 }
 
 fn path(source: &Source) -> Option<PathBuf> {
-    match source {
-        Source::File(path) | Source::SharedFile(path, _) => Some(path.clone()),
-        Source::Binary(_) => None,
-    }
+    if let Source::File(path) = source { Some(path.clone()) } else { None }
 }
 
 struct Face {

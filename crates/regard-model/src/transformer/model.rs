@@ -11,6 +11,7 @@ use crate::attention::{AttentionSite, Place};
 use crate::config::TransformerConfig;
 use crate::distributions::Distributions;
 use crate::error::{ModelError, Result};
+use crate::listed_words::ListedWords;
 use crate::parameters::{Builder, ParameterId, Parameters};
 use crate::pass::Pass;
 use crate::seq2seq::{
@@ -161,6 +162,14 @@ impl Predictor for TransformerModel {
         Ok(Memory { lengths: memory.lengths, tensors, attention: encoded.attention, ..Memory::default() })
     }
 
+    fn restrict(&self, run: &Run, memory: &mut Memory, lists: &[Vec<u32>]) -> Result<()> {
+        let weights = self.parameters.constants();
+        let pass = Pass::of_run(run, &weights);
+        let (weight, bias) = self.output(&pass);
+        memory.words = Some(ListedWords::new(run.tape, weight, bias, lists)?);
+        Ok(())
+    }
+
     fn start(&self, _run: &Run, memory: &Memory, sentences: &[usize]) -> Result<State> {
         let limit = memory.lengths.len();
         match sentences.iter().find(|&&sentence| sentence >= limit) {
@@ -179,6 +188,7 @@ impl Predictor for TransformerModel {
     ) -> Result<StepOutput> {
         let weights = self.parameters.constants();
         let pass = Pass::of_run(run, &weights);
+        let words = memory.words.as_ref();
         let memory = self.source_memory(memory)?;
         let fits = state.history.fits(rows.len(), 2 * self.parts.decoder.layers());
         let has_sentence = |row: &Row| row.sentence < memory.lengths.len();
@@ -189,9 +199,13 @@ impl Predictor for TransformerModel {
         let past = Past::History(&state.history);
         let written = Written { ids: tokens, rows, positions: &positions, past };
         let decoded = self.parts.decoder.decode(&pass, &memory, &written)?;
-        let (weight, bias) = self.output(&pass);
-        let logits = ops::linear(run.tape, &decoded.vectors, weight, bias)?;
-        let log_probs = LogProbs::of_logits(run.tape.threads(), logits.value());
+        let log_probs = if let Some(words) = words {
+            words.log_probs(run.tape, &decoded.vectors, rows)?
+        } else {
+            let (weight, bias) = self.output(&pass);
+            let logits = ops::linear(run.tape, &decoded.vectors, weight, bias)?;
+            LogProbs::of_logits(run.tape.threads(), logits.value())
+        };
         let own = decoded.own.iter().map(Var::detach).collect();
         let state = State { history: state.history.with(own), ..State::default() };
         Ok(StepOutput { log_probs, state, attention: decoded.attention })

@@ -54,6 +54,21 @@ impl Narrow {
         Self { words: packed, form: NarrowForm::Int8 { scales, sums }, k }
     }
 
+    /// Some columns of the matrix, in the given order: each with its scale, so that its products keep their bits.
+    ///
+    /// # Panics
+    /// Where there is no such column.
+    pub(crate) fn select(&self, threads: &Threads, columns: &[usize]) -> Self {
+        let form = match &self.form {
+            NarrowForm::Bf16 => NarrowForm::Bf16,
+            NarrowForm::Int8 { scales, sums } => NarrowForm::Int8 {
+                scales: columns.iter().map(|&column| scales[column]).collect(),
+                sums: columns.iter().map(|&column| sums[column]).collect(),
+            },
+        };
+        Self { words: self.words.select(threads, columns), form, k: self.k }
+    }
+
     /// The depth of the product: rows of B.
     #[must_use]
     pub fn k(&self) -> usize {

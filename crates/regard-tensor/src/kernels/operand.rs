@@ -40,6 +40,17 @@ impl<T: Element> Operand<T> {
         }
     }
 
+    /// Some columns of the matrix, in the given order: what a product gives in a column does not depend on the others.
+    ///
+    /// # Panics
+    /// Where there is no such column.
+    pub(crate) fn select(&self, threads: &Threads, columns: &[usize]) -> Self {
+        match self {
+            Self::Exact(b) => Self::Exact(b.select(threads, columns)),
+            Self::Narrow(b) => Self::Narrow(b.select(threads, columns)),
+        }
+    }
+
     /// The matrix \[n,k\], row-major, as products see it.
     pub(crate) fn transposed(&self) -> Vec<T> {
         let (k, n) = match self {

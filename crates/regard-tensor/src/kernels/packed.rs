@@ -60,6 +60,27 @@ impl<T: Pooled> Packed<T> {
         })
     }
 
+    /// Some columns of the matrix, in the given order.
+    ///
+    /// # Panics
+    /// Where there is no such column.
+    pub(crate) fn select(&self, threads: &Threads, columns: &[usize]) -> Self {
+        let (k, n) = (self.k, columns.len());
+        Self::build(threads, k, n, |panels, first| {
+            for (panel, columns) in panels.chunks_exact_mut(PANEL * k).zip(columns[first..].chunks(PANEL)) {
+                if columns.len() < PANEL {
+                    panel.fill(T::default());
+                }
+                for (to, &column) in columns.iter().enumerate() {
+                    let from = &self.panels()[column / PANEL * PANEL * k..][..PANEL * k];
+                    for (line, from) in panel.chunks_exact_mut(PANEL).zip(from.chunks_exact(PANEL)) {
+                        line[to] = from[column % PANEL];
+                    }
+                }
+            }
+        })
+    }
+
     /// Fills the panels by `fill(some panels, their first column)`.
     fn build(threads: &Threads, k: usize, n: usize, fill: impl Fn(&mut [T], usize) + Sync) -> Self {
         let len = n.div_ceil(PANEL) * PANEL * k;

@@ -32,6 +32,7 @@ mod search_args;
 #[cfg(feature = "serve")]
 mod serve;
 mod settings;
+mod shortlist;
 mod text_options;
 mod tokenizer;
 mod train;
@@ -84,6 +85,8 @@ enum Command {
     Info(info::InfoArgs),
     /// The mean of several checkpoints as one model
     Average(average::AverageArgs),
+    /// Which target tokens each source token may become, for a faster translation
+    Shortlist(shortlist::ShortlistArgs),
     /// Serve models over HTTP: a page to look into them, and an API
     #[cfg(feature = "serve")]
     Serve(serve::ServeArgs),
@@ -114,6 +117,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Export(args) => export::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Average(args) => average::run(&args),
+        Command::Shortlist(args) => shortlist::run(&args),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(&args),
         Command::Tokenizer(args) => tokenizer::run(&args),

@@ -17,6 +17,7 @@ use super::look_args::WhichLook;
 use super::output::{Output, check_apart};
 use super::search_args::SearchArgs;
 use super::settings::{Settings, precision};
+use super::shortlist::with_shortlist;
 use super::text_options::TextOptions;
 use super::translate_trace::{StepRecord, records};
 use super::translate_wishes::Wishes;
@@ -49,6 +50,10 @@ pub(super) struct TranslateArgs {
     /// Products with weights in 8 bits: faster, and slightly other scores
     #[arg(long)]
     int8: bool,
+    /// Write only what this file of `regard shortlist` lists for the words of each line: faster, and probabilities sum to 1
+    /// over the list
+    #[arg(long, value_name = "FILE")]
+    shortlist: Option<PathBuf>,
     /// Put the source word with the strongest weight in the place of each unknown word
     #[arg(long)]
     replace_unk: bool,
@@ -136,6 +141,7 @@ pub(super) fn run(args: &TranslateArgs) -> Result<()> {
     check_apart(args.input.as_ref(), args.output.as_ref())?;
     let combination = args.ensemble.into();
     let translator = args.settings.ensemble(&args.models, combination, &args.text, precision(args.int8))?;
+    let translator = with_shortlist(translator, args.shortlist.as_deref())?;
     let options = args.options(translator.target())?;
     let mut input = Windows::open(args.input.as_ref())?;
     let mut wishes = Wishes::open(args.prefix.as_ref(), args.constraints.as_ref())?;

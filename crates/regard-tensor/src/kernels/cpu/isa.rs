@@ -23,6 +23,19 @@ enum Path {
 /// Whether every processor of the target multiplies and adds in one instruction, so that the portable path can too.
 pub(super) const PORTABLE_FMA: bool = cfg!(any(target_feature = "fma", target_arch = "aarch64"));
 
+impl std::fmt::Display for Isa {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let name = match self.path {
+            Path::Portable => "portable",
+            Path::Avx2 => "AVX2",
+            Path::Avx512 => "AVX-512",
+        };
+        f.write_str(name)?;
+        let narrow = [(self.bf16, "BF16"), (self.vnni, "VNNI")];
+        narrow.iter().filter(|(has, _)| *has).try_for_each(|(_, name)| write!(f, " + {name}"))
+    }
+}
+
 impl Isa {
     /// What every processor of the target can do.
     pub const PORTABLE: Self = Self::plain(Path::Portable);

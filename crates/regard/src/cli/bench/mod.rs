@@ -1,12 +1,13 @@
-//! `regard bench`: how fast this machine trains and translates.
+//! `regard bench`: how fast this machine computes, trains and translates.
 
+mod kernels;
 mod train;
 mod translate;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
-/// How fast this machine trains and translates: medians of several runs.
+/// How fast this machine computes, trains and translates: each the median or the best of several runs.
 ///
 /// Example: regard bench train --shape a
 #[derive(Args)]
@@ -17,6 +18,8 @@ pub(super) struct BenchArgs {
 
 #[derive(Subcommand)]
 enum Work {
+    /// The kernels: products of matrices, packing, functions
+    Kernels(kernels::KernelBench),
     /// The training step: forward, backward, clipping, Adam
     Train(train::TrainBench),
     /// The translation of a text's lines, in batches and one by one
@@ -25,6 +28,7 @@ enum Work {
 
 pub(super) fn run(args: &BenchArgs) -> Result<()> {
     match &args.work {
+        Work::Kernels(args) => kernels::run(args),
         Work::Train(args) => train::run(args),
         Work::Translate(args) => translate::run(args),
     }

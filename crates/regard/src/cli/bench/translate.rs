@@ -14,6 +14,7 @@ use crate::cli::failure::WrongCall;
 use crate::cli::input::all_lines;
 use crate::cli::output::{print, print_json};
 use crate::cli::settings::{Settings, precision};
+use crate::cli::shortlist::with_shortlist;
 use crate::cli::text_options::TextOptions;
 
 /// Lines of the run before the first that is measured.
@@ -48,6 +49,9 @@ pub(super) struct TranslateBench {
     /// Products with weights in 8 bits
     #[arg(long)]
     int8: bool,
+    /// Write only what this file of `regard shortlist` lists for the words of each line
+    #[arg(long, value_name = "FILE")]
+    shortlist: Option<PathBuf>,
     /// One JSON document
     #[arg(long)]
     json: bool,
@@ -72,6 +76,7 @@ pub(super) fn run(args: &TranslateBench) -> Result<()> {
         ..TranslateOptions::default()
     };
     let translator = args.settings.translator(&args.model, &args.text_options, precision(args.int8))?;
+    let translator = with_shortlist(translator, args.shortlist.as_deref())?;
     let lines = all_lines(&args.text)?;
     let lines = lines.iter().map(String::as_str).filter(|line| !is_blank(line));
     let lines: Vec<&str> = lines.take(args.lines as usize).collect();
