@@ -65,7 +65,12 @@ export function reach(app, open) {
         'section',
         { class: 'reach' },
         h('h3', {}, 'And in the models themselves'),
-        text('“', LONG, '”: how much does each word of it weigh in what is written?'),
+        text(
+            '“',
+            LONG,
+            '”: how much does each word of it weigh in what is written? One vector keeps best what was read ',
+            'last, and the demo’s reads backwards: watch the end of the sentence.',
+        ),
         h(
             'p',
             { class: 'row' },
