@@ -196,6 +196,7 @@ async fn an_attribution_is_a_job() {
         threads: &regard_tensor::Threads::single(),
         source: &ids(&info.source, SENTENCE),
         target: &ids(&info.target, "le chat"),
+        layer: None,
     };
     let expected = regard_look::attribute(&subject, regard_look::Method::GradientInput).unwrap();
     // Numbers as they come back out of a text.

@@ -67,8 +67,28 @@ fn links_can_be_what_a_word_is_owed_to() {
     }
     let args = ["align", attention_model(), "--src", &src, "--tgt", &tgt, "--method"];
     regard(&[&args[..], &["alti"]].concat()).fails_with(2, &["--method alti", "made for Transformers"]);
-    regard(&[&args[..], &["norm", "--layer", "0"]].concat())
-        .fails_with(2, &["--layer", "choose an attention"]);
+    regard(&[&args[..], &["saliency", "--layer", "0"]].concat())
+        .fails_with(2, &["--layer", "norm and value-zeroing"]);
+    regard(&[&args[..], &["norm", "--head", "0"]].concat()).fails_with(2, &["--head chooses an attention"]);
+    // The last of two layers is the one that is read by default.
+    let of = |method: &str, more: &[&str]| {
+        let args = ["align", transformer_model(), "--src", &src, "--tgt", &tgt, "--method", method];
+        regard(&[&args[..], more].concat())
+    };
+    for method in ["norm", "value-zeroing"] {
+        let last = of(method, &[]).ok();
+        assert_eq!(of(method, &["--layer", "1"]).ok(), last, "{method}");
+        assert_ne!(of(method, &["--layer", "0"]).ok(), last, "{method}");
+        of(method, &["--layer", "2"]).fails_with(2, &["the model has layers 0 to 1"]);
+    }
+    let gold = place.write("gold", &of("norm", &["--layer", "0"]).ok());
+    let tuned = of("norm", &["--tune-gold", &gold, "--tune-lines", "1-5"]);
+    assert!(
+        tuned.err.contains("layer 0, mean of heads: AER 0.0000") && tuned.err.contains("taking layer 0"),
+        "{}",
+        tuned.err
+    );
+    assert_eq!(tuned.ok(), of("norm", &["--layer", "0"]).ok());
 }
 
 #[test]

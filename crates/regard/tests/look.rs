@@ -45,7 +45,6 @@ fn gold_links_are_outlined() {
         .fails_with(2, &["--gold 0-4: there is no word 4, the target has 4, counted from 0"]);
     look(&["--gold", "0=4"]).fails_with(2, &["--gold", "\"0=4\" is no link"]);
     look(&["--gold", "0-0", "--view", "links"]).fails_with(2, &["--gold is drawn in a matrix"]);
-    regard(&["look", attention_model(), SENTENCE, "--gold", "0-0", "--svg", &svg]).fails_with(2, &["--tgt"]);
 }
 
 #[test]

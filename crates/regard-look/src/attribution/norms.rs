@@ -9,13 +9,13 @@ use crate::error::{LookError, Result};
 /// `[looking words, positions, width]`.
 pub(super) type Terms = Vec<Vec<Vec<f64>>>;
 
-/// `‖Σ_h α (v W_O)‖₂` in the last look at the source; ‖α W h‖₂ with the readout's map W of the context where the decoder is
+/// `‖Σ_h α (v W_O)‖₂` in the subject's look at the source; ‖α W h‖₂ with the readout's map W of the context where the decoder is
 /// recurrent, or without a map where it has none.
 pub(super) fn norms(subject: &Subject) -> Result<Rows> {
     subject.needs_attention("norm")?;
     let terms = match subject.config {
         ModelConfig::Transformer(config) => {
-            let layer = config.decoder.layers - 1;
+            let layer = subject.cross_layer(config);
             let inside = Internals::of(subject, |place| place == Place::Values(SiteKind::Cross, layer))?;
             attention_terms(subject, config, &inside, SiteKind::Cross, layer)?
         }

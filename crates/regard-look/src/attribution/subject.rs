@@ -20,6 +20,8 @@ pub struct Subject<'a> {
     pub source: &'a [u32],
     /// Target ids, the end symbol included where it was written.
     pub target: &'a [u32],
+    /// The decoder's layer whose look at the source norms and value zeroing are of; the last one where none is named.
+    pub layer: Option<usize>,
 }
 
 /// `[target tokens, positions]`.
@@ -35,6 +37,11 @@ impl<'a> Subject<'a> {
                 reason: "it is made for Transformers, and this model is recurrent",
             }),
         }
+    }
+
+    /// The layer of a Transformer whose look is explained.
+    pub(crate) fn cross_layer(&self, config: &TransformerConfig) -> usize {
+        self.layer.unwrap_or(config.decoder.layers - 1)
     }
 
     /// Refuses a model without attention.

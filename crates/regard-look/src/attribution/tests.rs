@@ -37,6 +37,7 @@ impl Model {
             threads,
             source: &SOURCE,
             target: &TARGET,
+            layer: None,
         }
     }
 }

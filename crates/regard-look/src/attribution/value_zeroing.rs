@@ -11,12 +11,12 @@ use super::internals::{Internals, attention};
 use super::subject::{Rows, Subject};
 use crate::error::{LookError, Result};
 
-/// 1 − cos(h, h without): of the block that looks at the source in the last layer, what goes around it included; of the context
+/// 1 − cos(h, h without): of the block that looks at the source in the subject's layer, what goes around it included; of the context
 /// where the decoder is recurrent.
 pub(super) fn value_zeroing(subject: &Subject) -> Result<Rows> {
     subject.needs_attention("value-zeroing")?;
     match subject.config {
-        ModelConfig::Transformer(config) => of_transformer(subject, config.decoder.layers - 1),
+        ModelConfig::Transformer(config) => of_transformer(subject, subject.cross_layer(config)),
         ModelConfig::Recurrent(_) => of_context(subject),
     }
 }

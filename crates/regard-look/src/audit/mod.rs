@@ -246,6 +246,7 @@ fn of_pair(
         threads,
         source: &pair.source,
         target: &pair.target,
+        layer: None,
     };
     Walk { subject, pair, options, index, rivals: auditee.rivals }.records()
 }

@@ -80,8 +80,14 @@ impl Wish {
         }
         let (info, network) = checkpoint::load(&self.model.directory).map_err(|error| error.to_string())?;
         let threads = Threads::single();
-        let subject =
-            Subject { model: network.as_ref(), config: &info.config, threads: &threads, source, target };
+        let subject = Subject {
+            model: network.as_ref(),
+            config: &info.config,
+            threads: &threads,
+            source,
+            target,
+            layer: None,
+        };
         let attribution = attribute(&subject, self.method).map_err(|error| format!("method: {error}"))?;
         progress.report(1, 1);
         let (source_tokens, target_tokens, text) = (seen.source_tokens, seen.target_tokens, seen.text);

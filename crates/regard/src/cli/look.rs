@@ -115,6 +115,7 @@ impl Model {
             threads: &threads,
             source: &seen.source_ids,
             target: &seen.target_ids,
+            layer: None,
         };
         Ok(Some(attribute(&subject, method)?))
     }

@@ -50,20 +50,22 @@ impl Aligner {
         let (source, translator) = if let Some(reading) = args.method.reading() {
             (Source::Attention(reading), args.settings.translator(model, text, Precision::F32)?)
         } else {
-            if args.layer.is_some() || args.head.0.is_some() || args.tune_gold.is_some() {
-                let problem = "--layer, --head and --tune-gold choose an attention: --method attention or attention-next";
+            let method = args.method.attribution();
+            if args.head.0.is_some()
+                || !has_layers(method) && (args.layer.is_some() || args.tune_gold.is_some())
+            {
+                let problem = "--head chooses an attention (--method attention or attention-next); --layer and --tune-gold, that or the \
+                               layer of norm and value-zeroing";
                 return Err(WrongCall(problem.to_owned()).into());
             }
             let (config, network, translator) = args.settings.explainer(model, text)?;
-            (
-                Source::Attribution { method: args.method.attribution(), config: Box::new(config), network },
-                translator,
-            )
+            (Source::Attribution { method, config: Box::new(config), network }, translator)
         };
         if !translator.model().has_attention() {
             return Err(DecodeError::NoAttention { wanted: "an alignment by attention" }.into());
         }
         let look = Look { layer: args.layer, head: args.head.0 };
+        look.check(translator.model())?;
         let threads = args.settings.threads()?;
         Ok(Self { translator, source, look, batch_size: args.batch_size, threads })
     }
@@ -112,8 +114,14 @@ impl Aligner {
             let (source_ids, cut_from) = self.source_ids(source);
             let mut target_ids = self.translator.target().encode(target);
             target_ids.push(EOS);
-            let subject =
-                Subject { model, config, threads: &single, source: &source_ids, target: &target_ids };
+            let subject = Subject {
+                model,
+                config,
+                threads: &single,
+                source: &source_ids,
+                target: &target_ids,
+                layer: self.look.layer,
+            };
             let found = attribute(&subject, method).map(|found| {
                 let single = |row: &Vec<f64>| row.iter().map(|&value| value as f32).collect();
                 let matrix: Vec<Vec<f32>> = found.source.iter().map(single).collect();
@@ -195,19 +203,25 @@ impl Aligner {
         Ok(())
     }
 
-    /// Every layer by every head, and by the mean of its heads where it has several.
+    /// Every layer by every head, and by the mean of its heads where it has several; every layer where no attention is read.
     pub(super) fn looks(&self) -> Vec<Look> {
         let sites = self.translator.model().cross_sites();
         let layers: BTreeSet<usize> = sites.iter().map(|site| site.layer).collect();
+        let by_head = matches!(self.source, Source::Attention(_));
         let of_layer = |layer| {
             let heads: Vec<usize> =
                 sites.iter().filter(|site| site.layer == layer).map(|site| site.head).collect();
-            let mean = (heads.len() > 1).then_some(None);
-            let heads = heads.into_iter().map(Some).chain(mean);
+            let mean = (heads.len() > 1 || !by_head).then_some(None);
+            let heads = heads.into_iter().filter(|_| by_head).map(Some).chain(mean);
             heads.map(move |head| Look { layer: Some(layer), head }).collect::<Vec<_>>()
         };
         layers.into_iter().flat_map(of_layer).collect()
     }
+}
+
+/// Whether an attribution is of one layer's look.
+fn has_layers(method: Method) -> bool {
+    matches!(method, Method::Norm | Method::ValueZeroing)
 }
 
 fn words(tokens: &[Token]) -> Vec<Option<usize>> {
