@@ -137,7 +137,7 @@ def interval(values, sentences):
     return samples[25], samples[974]
 
 
-def check_records(steps):
+def check_records(steps, permutations):
     """What a step says of itself is what its other values say."""
     near = lambda a, b, tolerance: (a is None) == (b is None) and (a is None or abs(a - b) <= tolerance)
     for step in steps:
@@ -145,6 +145,9 @@ def check_records(steps):
         for named in step["attributions"]:
             assert near(tau_b(step["attention"], named["values"]), named["tau"], 1e-9), step
             assert near(tau_b(shuffled(step), named["values"]), named["tau_shuffled"], 1e-9), step
+        assert near(sum(look(step)), 1, 1e-5), step
+        assert len(step["tvd"]["permuted"]) == permutations, step
+        assert ((step.get("adversary") or {}).get("tvd") or 0) <= 0.05 + 1e-6, step
         for one in step.get("rivals", []):
             assert near(jensen_shannon(look(step), look(one)), one["jsd"], 1e-9), step
 
@@ -153,7 +156,7 @@ def main():
     audit, records = (json.load(open(path, encoding="utf-8")) for path in sys.argv[1:3])
     steps, heads = records["steps"], records["heads"]
     assert audit["steps"] == len(steps), "the number of steps"
-    check_records(steps)
+    check_records(steps, audit["settings"]["permutations"])
     bleu = {head["site"]: corpus_bleu(head["hypotheses"], heads["references"]) for head in heads["translations"]}
     assert all(abs(bleu[head["site"]] - head["bleu"]) < 1e-9 for head in heads["translations"]), bleu
     agreed = 0

@@ -145,15 +145,6 @@ impl Heatmap {
         Ok(Self { weights, ..self.clone() })
     }
 
-    /// Weights that come of those here, with as many names as they have columns and rows.
-    pub(crate) fn unchecked(
-        source_tokens: Vec<String>,
-        target_tokens: Vec<String>,
-        weights: Vec<Vec<f32>>,
-    ) -> Self {
-        Self { source_tokens, target_tokens, weights }
-    }
-
     /// Names of the columns, in order.
     #[must_use]
     pub fn source_tokens(&self) -> &[String] {

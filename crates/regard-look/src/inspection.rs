@@ -248,9 +248,14 @@ impl Inspection {
 
 fn labels(tokens: &[String], unknown: &[usize]) -> Vec<String> {
     let label = |(place, token): (usize, &String)| {
-        if unknown.contains(&place) { format!("{UNK_TOKEN} ({token})") } else { token.clone() }
+        if unknown.contains(&place) { unknown_label(token) } else { token.clone() }
     };
     tokens.iter().enumerate().map(label).collect()
+}
+
+/// What pictures call a token that the model does not know.
+pub(crate) fn unknown_label(token: &str) -> String {
+    format!("{UNK_TOKEN} ({token})")
 }
 
 #[cfg(test)]

@@ -78,6 +78,9 @@ pub(crate) fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<T> {
     let text = std::str::from_utf8(text).map_err(|error| {
         ApiError::bad(format!("Invalid JSON format: the body is not UTF-8 at byte {}", error.valid_up_to()))
     })?;
+    if !text.trim_start().starts_with('{') {
+        return Err(ApiError::bad("Invalid JSON format: send a JSON object"));
+    }
     let mut json = serde_json::Deserializer::from_str(text);
     let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let (path, reason) = (error.path().to_string(), error.inner());

@@ -52,7 +52,7 @@ impl Default for Limits {
             beam_size: 32,
             max_length: 2_048,
             cells: 16_000_000,
-            attributed_tokens: 40_000,
+            attributed_tokens: 10_000,
             png_cells: 10_000,
             interventions: 64,
             other_sentences: 4,

@@ -197,6 +197,7 @@ async fn an_attribution_is_a_job() {
         source: &ids(&info.source, SENTENCE),
         target: &ids(&info.target, "le chat"),
         layer: None,
+        stop: None,
     };
     let expected = regard_look::attribute(&subject, regard_look::Method::GradientInput).unwrap();
     // Numbers as they come back out of a text.
@@ -205,14 +206,23 @@ async fn an_attribution_is_a_job() {
     };
     assert_eq!((&found["source"], &found["target"]), (&read(&expected.source), &read(&expected.target)));
     post(&app, path, &body("guess")).await.refuses(400, "method: there is no `guess`");
-    let job = post(&app, path, &body("alti")).await.ok()["job"].as_u64().unwrap();
-    let error = result_of(&app, job).await["error"].clone();
-    assert!(error.as_str().unwrap().starts_with("method: "), "{error}");
-    let long =
-        json!({"model": "attention", "text": "a ".repeat(200), "target": "b ".repeat(200), "method": "norm"});
-    let job = post(&app, path, &long).await.ok()["job"].as_u64().unwrap();
-    let error = result_of(&app, job).await["error"].clone();
-    assert_eq!(error, "text: 201 target tokens by 201 source tokens are 80802 to read; the most is 40000");
+    post(&app, path, &body("alti")).await.refuses(400, "method: it is made for Transformers");
+    let long = |target: Option<String>| json!({"model": "attention", "text": "a ".repeat(80), "target": target, "method": "norm"});
+    let given = post(&app, path, &long(Some("b ".repeat(70)))).await;
+    given.refuses(400, "target: 71 target tokens by 81 source tokens are 10792 to read; the most is 10000");
+    post(&app, path, &json!({"model": "attention", "text": " ", "method": "norm"}))
+        .await
+        .refuses(400, "text: it is blank");
+    post(&app, path, &json!(["attention", "a", null, "norm"])).await.refuses(400, "send a JSON object");
+    // Its many passes end soon after it is cancelled.
+    let slow = json!({"model": "transformer", "text": "the black cat ".repeat(12).trim(), "method": "integrated-gradients"});
+    let job = post(&app, path, &slow).await.ok()["job"].as_u64().unwrap();
+    let begun = Instant::now();
+    app.jobs().cancel(job);
+    while post(&app, path, &body("norm")).await.status != 200 {
+        assert!(begun.elapsed() < Duration::from_secs(10));
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
 }
 
 #[tokio::test]

@@ -81,7 +81,7 @@ fn links_can_be_what_a_word_is_owed_to() {
         assert_ne!(of(method, &["--layer", "0"]).ok(), last, "{method}");
         of(method, &["--layer", "2"]).fails_with(2, &["the model has layers 0 to 1"]);
     }
-    let gold = place.write("gold", &of("norm", &["--layer", "0"]).ok());
+    let gold = place.write("gold", of("norm", &["--layer", "0"]).ok());
     let tuned = of("norm", &["--tune-gold", &gold, "--tune-lines", "1-5"]);
     assert!(
         tuned.err.contains("layer 0, mean of heads: AER 0.0000") && tuned.err.contains("taking layer 0"),

@@ -523,3 +523,31 @@ fn a_disk_that_fills_up_costs_nothing_but_the_rest() {
     train(&recipe, &whole, &changes);
     assert_same_run(&out, &whole);
 }
+
+/// The commands of a help text.
+fn commands(help: &str) -> Vec<String> {
+    let lines =
+        help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let names = lines.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    names
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| *name != "help")
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn every_command_says_what_it_does_with_an_example() {
+    let mut seen = 0;
+    for command in commands(&regard(&["--help"]).ok()) {
+        let help = regard(&[&command, "--help"]).ok();
+        assert!(help.contains("Example"), "{command}: {help}");
+        for part in commands(&help) {
+            let help = regard(&[&command, &part, "--help"]).ok();
+            assert!(help.lines().next().is_some_and(|line| line.len() > 10), "{command} {part}: {help}");
+            seen += 1;
+        }
+        seen += 1;
+    }
+    assert!(seen >= 24, "{seen}");
+}

@@ -5,7 +5,7 @@ mod common;
 
 use std::fs;
 
-use common::{Place, attention_model, regard};
+use common::{Place, attention_model, fixed_vector_model, regard};
 
 const SENTENCE: &str = "the black cat sleeps";
 
@@ -44,6 +44,10 @@ fn gold_links_are_outlined() {
     look(&["--gold", "0-4"])
         .fails_with(2, &["--gold 0-4: there is no word 4, the target has 4, counted from 0"]);
     look(&["--gold", "0=4"]).fails_with(2, &["--gold", "\"0=4\" is no link"]);
+    look(&["--gold", " "]).fails_with(2, &["--gold: there is no link in it"]);
+    let blind = ["look", fixed_vector_model(), SENTENCE, "--tgt", "le chat", "--gold", "0-0", "--svg", &svg];
+    regard(&blind).fails_with(2, &["--gold", "no attention"]);
+    look(&["--words", "--view", "words"]).fails_with(2, &["--words joins pieces"]);
     look(&["--gold", "0-0", "--view", "links"]).fails_with(2, &["--gold is drawn in a matrix"]);
 }
 
@@ -52,6 +56,12 @@ fn a_picture_has_the_name_of_its_kind() {
     let place = Place::new();
     let png = place.at("look.png");
     regard(&["look", attention_model(), SENTENCE, "--svg", &png])
-        .fails_with(2, &["--svg would write a file with the name of another kind: use --png"]);
+        .fails_with(2, &["--svg would write a file that is named as if it were .png"]);
     assert!(!fs::exists(&png).unwrap());
+    let svg = place.at("LOOK.SVG");
+    regard(&["look", attention_model(), SENTENCE, "--csv", &svg])
+        .fails_with(2, &["--csv would write", ".svg"]);
+    let both = place.at("look");
+    regard(&["look", attention_model(), SENTENCE, "--svg", &both, "--html", &both])
+        .fails_with(2, &["--html", "another file of this call has that name"]);
 }

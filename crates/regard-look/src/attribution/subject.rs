@@ -22,6 +22,8 @@ pub struct Subject<'a> {
     pub target: &'a [u32],
     /// The decoder's layer whose look at the source norms and value zeroing are of; the last one where none is named.
     pub layer: Option<usize>,
+    /// Whether to stop; asked before every pass.
+    pub stop: Option<&'a dyn Fn() -> bool>,
 }
 
 /// `[target tokens, positions]`.
@@ -76,6 +78,10 @@ impl<'a> Subject<'a> {
         }
     }
 
+    fn go_on(&self) -> Result<()> {
+        if self.stop.is_some_and(|stop| stop()) { Err(LookError::Stopped) } else { Ok(()) }
+    }
+
     /// The sum of log p of the tokens that count, on a tape.
     pub(crate) fn log_prob(
         &self,
@@ -84,6 +90,7 @@ impl<'a> Subject<'a> {
         scored: Scored,
         hook: &dyn AttentionHook,
     ) -> Result<Var> {
+        self.go_on()?;
         let weights = self.model.parameters().constants();
         Ok(self.model.loss(&Training { scored, ..forced(tape, &weights, hook) }, batch)?.loss)
     }
@@ -95,12 +102,14 @@ impl<'a> Subject<'a> {
         batch: &Batch,
         hook: &dyn AttentionHook,
     ) -> Result<Distributions> {
+        self.go_on()?;
         let weights = self.model.parameters().constants();
         Ok(self.model.distributions(&forced(tape, &weights, hook), batch)?)
     }
 
     /// log p of each target token of each copy of a batch, under a hook: `[copies, target tokens]`.
     pub(crate) fn log_probs(&self, batch: &Batch, hook: Option<&dyn AttentionHook>) -> Result<Rows> {
+        self.go_on()?;
         let controls = Controls { hook, ..Controls::default() };
         let decoding = Decoding { controls, ..Decoding::new(self.model, self.threads) };
         let scores = decoding.score(&batch.source, &batch.target, None)?;

@@ -38,6 +38,7 @@ impl Model {
             source: &SOURCE,
             target: &TARGET,
             layer: None,
+            stop: None,
         }
     }
 }

@@ -247,6 +247,7 @@ fn of_pair(
         source: &pair.source,
         target: &pair.target,
         layer: None,
+        stop: None,
     };
     Walk { subject, pair, options, index, rivals: auditee.rivals }.records()
 }

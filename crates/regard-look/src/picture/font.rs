@@ -1,12 +1,13 @@
 //! The font inside this crate, how wide it sets a text, and fonts that a user gives.
 
 use crate::label::{char_columns, ellipsise, visible};
-use resvg::usvg::fontdb::{Database, Source};
+use resvg::usvg::fontdb::{Database, FaceInfo, Source, Style, Weight};
 use skrifa::charmap::Charmap;
 use skrifa::instance::{LocationRef, Size};
 use skrifa::metrics::GlyphMetrics;
 use skrifa::string::StringId;
 use skrifa::{FontRef, MetadataProvider};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 use thiserror::Error;
@@ -50,17 +51,17 @@ impl Font {
         Ok(Self { bytes: Arc::new(bytes), family })
     }
 
-    /// The font of this machine that has most of these characters; the first by its path where several do. None where none has
-    /// any.
+    /// The font of this machine that has most of these characters; of several the regular one, then the first by its path. None where
+    /// none has any.
     #[must_use]
     pub fn of_system(characters: &[char]) -> Option<Self> {
         let mut fonts = Database::new();
         fonts.load_system_fonts();
-        let mut files: Vec<PathBuf> = fonts.faces().filter_map(|face| path(&face.source)).collect();
-        files.sort();
-        files.dedup();
+        let is_regular = |face: &FaceInfo| face.weight == Weight::NORMAL && face.style == Style::Normal;
+        let file = |face: &FaceInfo| Some((!is_regular(face), path(&face.source)?));
+        let files: BTreeSet<(bool, PathBuf)> = fonts.faces().filter_map(file).collect();
         let (mut best, mut most) = (None, 0);
-        for font in files.iter().filter_map(|file| Self::new(std::fs::read(file).ok()?).ok()) {
+        for font in files.iter().filter_map(|(_, file)| Self::new(std::fs::read(file).ok()?).ok()) {
             let count = characters.iter().filter(|&&c| font.has(c)).count();
             if count > most {
                 (best, most) = (Some(font), count);

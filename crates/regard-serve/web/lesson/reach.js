@@ -10,7 +10,7 @@ import { modelOf, text } from './common.js';
 /** @typedef {import('./common.js').App} App */
 /** @typedef {{source_tokens: string[], target_tokens: string[], source: number[][]}} Attribution */
 
-const LONG = 'my good grey mouse that often runs sees the big green chair and the young frog that falls falls';
+const LONG = 'this big red rabbit finds my cow that follows my bird and this cat falls and the small cat laughs';
 
 /** @param {number[]} row */
 const shares = (row) => {
@@ -48,8 +48,8 @@ export function reach(app, open) {
     const show = async () => {
         const found = await working.run((signal) => attributions(names, signal));
         const chart = lineChart({
-            title: 'Share of the gradient × input that each source word has in the translation',
-            x: 'place in the sentence',
+            title: 'Share of ‖gradient × input‖₂ that each source word has in the translation, by its place; the last is the end symbol',
+            x: 'words since the start',
             y: 'mean share',
             ticks: found[0]?.seen.source_tokens.map((_, place) => String(place + 1)) ?? [],
             digits: 3,

@@ -18,7 +18,9 @@ use super::settings::Settings;
 use super::text_options::TextOptions;
 use super::training_run::stop_by_signal;
 
-/// Is a model's attention load-bearing? Agreement of the attention with other measures of importance, what changes of it change,
+/// Is a model's attention load-bearing?
+///
+/// Agreement of the attention with other measures of importance, what changes of it change,
 /// and BLEU without each head, on given sentence pairs. The result is also left in the model's directory, as audit.json, for `regard
 /// serve`.
 ///

@@ -84,7 +84,7 @@ fn recipe_of(model: &Path) -> Result<Recipe> {
     let path = model.join(RECIPE_FILE);
     let text = fs::read_to_string(&path).with_context(|| {
         format!(
-            "{}: --adversary trains by the recipe that `regard train` leaves with a model",
+            "{}: --adversary trains by the recipe that `regard train` leaves with a model; imported models and those of the demo have none",
             path.display()
         )
     })?;

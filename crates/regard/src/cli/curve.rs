@@ -13,7 +13,9 @@ use super::input::{all_lines, paired_lines};
 use super::output::{Output, print_json, write};
 use super::settings::Settings;
 
-/// BLEU by the number of source words, for several systems in one picture, with 95 % intervals from bootstrap samples.
+/// BLEU by the number of source words, for several systems in one picture.
+///
+/// Intervals are of 95 %, from bootstrap samples.
 ///
 /// Example: regard curve attention.fr fixed.fr --ref test.fr --src test.en --svg curve.svg
 #[derive(Args)]

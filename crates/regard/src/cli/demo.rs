@@ -23,8 +23,9 @@ use crate::demo::grammar::Sentence;
 use crate::demo::{ContentHits, Contestant, DemoData, Kind, Measured, Sizes, Trained};
 use crate::demo::{content_hits, grammar, heatmap, measure, report, source_line, target_line};
 
-/// Train a fixed-vector model, an attention model and a Transformer of about equal size on a small English-French grammar,
-/// and see what happens to long sentences.
+/// Train three models of about equal size on a small English-French grammar, and see what happens to long sentences.
+///
+/// They are one that hands over a fixed vector, one with attention, and a Transformer.
 ///
 /// Example: regard demo --out demo
 #[derive(Args)]

@@ -14,9 +14,9 @@ use super::input::all_lines;
 use super::output::{Output, print_json};
 use super::settings::Settings;
 
-/// Alignment error rate, precision, recall and F1 of word alignments, summed over all sentences; fractions from 0 to 1.
+/// Alignment error rate, precision, recall and F1 of word alignments.
 ///
-/// Files hold a line of `source-target` links for each sentence pair (Pharaoh; in the gold, `-` is a sure link and `p` a
+/// They are summed over all sentences, fractions from 0 to 1. Files hold a line of `source-target` links for each sentence pair (Pharaoh; in the gold, `-` is a sure link and `p` a
 /// possible one), or a line `sentence source target [S|P]` for each link (NAACL).
 ///
 /// Example: regard evaluate-alignment output.align --gold test.gold --gold-base 1

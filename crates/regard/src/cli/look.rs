@@ -116,6 +116,7 @@ impl Model {
             source: &seen.source_ids,
             target: &seen.target_ids,
             layer: None,
+            stop: None,
         };
         Ok(Some(attribute(&subject, method)?))
     }
@@ -133,6 +134,10 @@ pub(super) fn run(args: &LookArgs) -> Result<()> {
     if has_attention {
         args.look.look().check(translator.model())?;
     } else {
+        if args.pictures.gold().is_some() {
+            let problem = "--gold is drawn over attention, and this model has no attention";
+            return Err(WrongCall(problem.to_owned()).into());
+        }
         args.settings.say("this model hands the source over as one vector: there is no attention to look at");
     }
     let options = InspectOptions {
@@ -161,7 +166,9 @@ pub(super) fn run(args: &LookArgs) -> Result<()> {
     let by_words = args.pictures.by_words();
     let heatmap = table.map(|table| heatmap(&seen, table, by_words)).transpose()?;
     let gold = match (args.pictures.gold(), &args.tgt) {
-        (Some(links), Some(target)) => look_gold::cells(links, translator, (&args.text, target), by_words)?,
+        (Some(links), Some(target)) => {
+            look_gold::cells(links, translator, (&args.text, target), &seen, by_words)?
+        }
         _ => Vec::new(),
     };
     let shown = Shown {
@@ -254,7 +261,7 @@ fn method(name: &str) -> Result<Method, String> {
 fn heatmap(seen: &Inspection, table: Vec<Vec<f32>>, by_words: bool) -> Result<Heatmap> {
     let heatmap = Heatmap::new(seen.source_labels(), seen.target_labels(), table)
         .context("there is nothing to look at; is the sentence empty?")?;
-    Ok(if by_words { heatmap.by_words() } else { heatmap })
+    Ok(if by_words { seen.by_words(&heatmap)? } else { heatmap })
 }
 
 /// Puts the look that was asked for before all others.

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use regard_decode::Translator;
 use regard_eval::{AlignmentFile, GoldLinks};
-use regard_look::word_ranges;
+use regard_look::{Inspection, word_ranges};
 use regard_text::Token;
 
 use super::failure::WrongCall;
@@ -16,12 +16,18 @@ pub(super) fn cells(
     links: &str,
     translator: &Translator,
     (source, target): (&str, &str),
+    seen: &Inspection,
     by_words: bool,
 ) -> Result<Vec<(usize, usize)>> {
     let file =
         AlignmentFile::parse("--gold", &[links], Some(0)).map_err(|error| WrongCall(error.to_string()))?;
-    let columns = words(&translator.tokenize(source), by_words);
-    let rows = words(&translator.target().tokenize_with_ranges(target), by_words);
+    let shown = |tokens: &[Token], labels: &[String]| {
+        let word = |place: usize| tokens.get(place).and_then(|token| token.word);
+        let words = word_ranges(labels).into_iter().map(|range| word(range.start));
+        if by_words { words.collect() } else { (0..labels.len()).map(word).collect::<Vec<_>>() }
+    };
+    let columns = shown(&translator.tokenize(source), &seen.source_tokens);
+    let rows = shown(&translator.target().tokenize_with_ranges(target), &seen.target_tokens);
     let places = |words: &[Option<usize>], word: usize, side: &str| {
         let places: Vec<usize> = (0..words.len()).filter(|&place| words[place] == Some(word)).collect();
         if places.is_empty() {
@@ -37,14 +43,8 @@ pub(super) fn cells(
         let (columns, rows) = (places(&columns, source, "source")?, places(&rows, target, "target")?);
         cells.extend(columns.iter().flat_map(|&column| rows.iter().map(move |&row| (column, row))));
     }
-    Ok(cells)
-}
-
-/// The word of each token, or of each word of the picture.
-fn words(tokens: &[Token], by_words: bool) -> Vec<Option<usize>> {
-    if !by_words {
-        return tokens.iter().map(|token| token.word).collect();
+    if cells.is_empty() {
+        return Err(WrongCall("--gold: there is no link in it".to_owned()).into());
     }
-    let texts: Vec<String> = tokens.iter().map(|token| token.text.clone()).collect();
-    word_ranges(&texts).into_iter().map(|word| tokens[word.start].word).collect()
+    Ok(cells)
 }

@@ -1,5 +1,6 @@
 //! The files of `regard look`: pictures, tables and arrays.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
@@ -20,6 +21,8 @@ use super::settings::Settings;
 const FAINT: f32 = 0.1;
 /// So many missing characters are named.
 const NAMED: usize = 16;
+/// What a file's name may say of it.
+const KINDS: [&str; 8] = ["svg", "png", "html", "csv", "npz", "jpg", "jpeg", "pdf"];
 
 #[derive(Args)]
 pub(super) struct PictureArgs {
@@ -115,15 +118,11 @@ impl PictureArgs {
             let problem = "--view says what a picture shows: add --svg FILE, --png FILE or --html FILE";
             return Err(WrongCall(problem.to_owned()).into());
         }
-        for (option, path) in [("--svg", &self.svg), ("--png", &self.png), ("--html", &self.html)] {
-            let extension = path.as_ref().and_then(|path| path.extension()?.to_str());
-            let other =
-                extension.filter(|name| ["svg", "png", "html"].contains(name) && option[2..] != **name);
-            if let Some(other) = other {
-                let problem =
-                    format!("{option} would write a file with the name of another kind: use --{other}");
-                return Err(WrongCall(problem).into());
-            }
+        self.check_names()?;
+        if self.words && matches!(self.view, View::Words | View::Tree) {
+            let problem =
+                "--words joins pieces in the matrix and in links: --view words and tree show pieces";
+            return Err(WrongCall(problem.to_owned()).into());
         }
         if self.gold.is_some() && (self.view != View::Matrix || !self.draws()) {
             let problem = "--gold is drawn in a matrix: add --svg FILE, --png FILE or --html FILE, without another --view";
@@ -132,6 +131,27 @@ impl PictureArgs {
         if given && self.wants_steps() {
             let problem = "--view tree shows a search, and with --tgt there is none: leave one of them out";
             return Err(WrongCall(problem.to_owned()).into());
+        }
+        Ok(())
+    }
+
+    /// Refuses one name for two files, and the name of a file of another kind.
+    fn check_names(&self) -> Result<()> {
+        let Self { svg, png, html, csv, npz, .. } = self;
+        let files = [("--svg", svg), ("--png", png), ("--html", html), ("--csv", csv), ("--npz", npz)];
+        let files = files.into_iter().filter_map(|(option, path)| Some((option, path.as_ref()?)));
+        let mut names = BTreeSet::new();
+        for (option, path) in files {
+            let name =
+                path.extension().map_or_else(String::new, |name| name.to_string_lossy().to_lowercase());
+            if KINDS.contains(&name.as_str()) && option[2..] != name {
+                let problem = format!("{option} would write a file that is named as if it were .{name}");
+                return Err(WrongCall(problem).into());
+            }
+            if !names.insert(path) {
+                let problem = format!("{option} {}: another file of this call has that name", path.display());
+                return Err(WrongCall(problem).into());
+            }
         }
         Ok(())
     }
@@ -212,7 +232,8 @@ impl PictureArgs {
 fn of_system(picture: &Picture, settings: &Settings) -> Option<Font> {
     let missing = picture.missing_characters(None);
     let font = if missing.is_empty() { None } else { Font::of_system(&missing) }?;
-    settings.say(format_args!("--png: what the built-in font lacks is drawn with {}", font.family()));
+    settings
+        .say(format_args!("--png: drawn with {}, since the built-in font lacks characters", font.family()));
     Some(font)
 }
 

@@ -55,44 +55,27 @@ struct Program {
     command: Command,
 }
 
+// What each does, with an example, is said where its options are.
 #[derive(Subcommand)]
 enum Command {
-    /// Train a fixed-vector model, an attention model and a Transformer on a small grammar, and compare them
     Demo(demo::DemoArgs),
-    /// Train a model as a recipe says
     Train(train::TrainArgs),
-    /// Translate lines
     Translate(translate::TranslateArgs),
-    /// The log-probability of given translations
     Score(score::ScoreArgs),
-    /// BLEU, chrF, TER and error rates of translations against references
     Evaluate(evaluate::EvaluateArgs),
-    /// AER, precision and recall of word alignments against gold links
     EvaluateAlignment(evaluate_alignment::EvaluateAlignmentArgs),
-    /// Links between the words of given translations
     Align(align::AlignArgs),
-    /// BLEU by sentence length of several systems, as a picture
     Curve(curve::CurveArgs),
-    /// Where a model looks while it translates one sentence
     Look(look::LookArgs),
-    /// Whether a model's attention is load-bearing
     Audit(audit::AuditArgs),
-    /// Take over a model of another program
     Import(import::ImportArgs),
-    /// Write a model for another program
     Export(export::ExportArgs),
-    /// What a model is made of
     Info(info::InfoArgs),
-    /// The mean of several checkpoints as one model
     Average(average::AverageArgs),
-    /// Which target tokens each source token may become, for a faster translation
     Shortlist(shortlist::ShortlistArgs),
-    /// Serve models over HTTP: a page to look into them, and an API
     #[cfg(feature = "serve")]
     Serve(serve::ServeArgs),
-    /// Learn a tokenizer; turn lines into tokens and back
     Tokenizer(tokenizer::TokenizerArgs),
-    /// Measure the speed of this machine
     Bench(bench::BenchArgs),
 }
 

@@ -13,8 +13,9 @@ use super::output::{Output, print_json};
 use super::settings::{Settings, precision};
 use super::text_options::TextOptions;
 
-/// The log-probability of each target line given its source line: natural logarithm, summed over its tokens and the
-/// end symbol. A blank line that stays blank has no tokens: the model is not asked.
+/// The log-probability of each target line given its source line.
+///
+/// Natural logarithm, summed over its tokens and the end symbol. A blank line that stays blank has no tokens: the model is not asked.
 ///
 /// A line may be cut into tokens in several ways, and the model is asked for one of them; --translations asks for the
 /// tokens that a search has found.

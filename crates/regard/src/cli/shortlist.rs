@@ -12,8 +12,9 @@ use super::output::Output;
 use super::settings::{Settings, load};
 use super::text_options::TextOptions;
 
-/// A list of the target tokens that each source token may become, for `translate --shortlist`: a search that asks for
-/// these alone is faster. It is learned from parallel text by IBM model 1, five rounds.
+/// A list of the target tokens that each source token may become, for a faster translation.
+///
+/// With `translate --shortlist` a search asks for these alone. It is learned from parallel text by IBM model 1, five rounds.
 ///
 /// Example: regard shortlist model --src train.en --tgt train.fr -o shortlist.txt
 #[derive(Args)]

@@ -10,7 +10,9 @@ use super::failure::WrongCall;
 use super::settings::Settings;
 use super::training_run::{TrainingRun, stop_by_signal};
 
-/// Train a model as a recipe says. SIGINT and SIGTERM save a checkpoint and end; --resume continues to the same bytes.
+/// Train a model as a recipe says.
+///
+/// SIGINT and SIGTERM save a checkpoint and end; --resume continues to the same bytes.
 ///
 /// Example: regard train recipes/multi30k-en-fr-attention.toml --out run --set training.updates=500
 #[derive(Args)]

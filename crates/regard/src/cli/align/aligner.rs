@@ -121,6 +121,7 @@ impl Aligner {
                 source: &source_ids,
                 target: &target_ids,
                 layer: self.look.layer,
+                stop: None,
             };
             let found = attribute(&subject, method).map(|found| {
                 let single = |row: &Vec<f64>| row.iter().map(|&value| value as f32).collect();

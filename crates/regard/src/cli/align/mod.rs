@@ -22,10 +22,10 @@ use super::text_options::TextOptions;
 /// Pairs whose attention is in memory at a time.
 const WINDOW: usize = 1024;
 
-/// Links between the words of each target line and its source line, read off where the model looks while it writes the
-/// target: `source-target`, words counted from 0 (Pharaoh's format), a line a pair.
+/// Links between the words of each target line and its source line.
 ///
-/// Words are what white space separates, after Moses' tokenizer where the model has it. Each token of the target belongs to
+/// They are read off where the model looks while it writes the target: `source-target`, words counted from 0 (Pharaoh's
+/// format), a line a pair. Words are what white space separates, after Moses' tokenizer where the model has it. Each token of the target belongs to
 /// the source token with the largest weight; two words are linked where any of their tokens are.
 ///
 /// Example: regard align model --src test.en --tgt test.fr --method attention-next --tune-gold gold.wa --tune-lines 1-100

@@ -80,7 +80,7 @@ impl Report {
     fn text(&self) -> String {
         let Self { instructions, threads, .. } = self;
         let mut lines = vec![
-            format!("{instructions}, {threads} threads, GFLOP/s or GOPS"),
+            format!("{instructions}, threads: {threads}, GFLOP/s or GOPS"),
             "rows      f32     bf16     int8".to_owned(),
         ];
         let rates = |rates: &[Rate], rows: usize| -> String {

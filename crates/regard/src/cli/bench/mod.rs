@@ -18,11 +18,8 @@ pub(super) struct BenchArgs {
 
 #[derive(Subcommand)]
 enum Work {
-    /// The kernels: products of matrices, packing, functions
     Kernels(kernels::KernelBench),
-    /// The training step: forward, backward, clipping, Adam
     Train(train::TrainBench),
-    /// The translation of a text's lines, in batches and one by one
     Translate(translate::TranslateBench),
 }
 

@@ -19,7 +19,7 @@ use report::Texts;
 
 pub(super) use table::bucket_line;
 
-/// BLEU, chrF, TER, WER, CER and exact match of one or several files of translations, each with a signature.
+/// BLEU, chrF, TER, WER, CER and exact match of files of translations, each with a signature.
 ///
 /// Scores, intervals and p-values are those of sacreBLEU 2.6.0. Of several systems the first is the baseline.
 ///
