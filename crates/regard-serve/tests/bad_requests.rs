@@ -34,7 +34,7 @@ async fn bodies_of_translate() {
     for (body, says) in [
         ("{", "Invalid JSON format"),
         ("", "Invalid JSON format"),
-        ("[]", "expected struct"),
+        ("[]", "send a JSON object"),
         (r#"{"q":null,"source":"en","target":"fr"}"#, "missing q parameter"),
         (r#"{"q":12,"source":"en","target":"fr"}"#, "q: "),
         (r#"{"q":["a",3],"source":"en","target":"fr"}"#, "q[1]: "),
