@@ -35,12 +35,16 @@ cp "$here"/*.toml .
 "$regard" train base.toml --out base --threads 1 &
 until [ -d base/checkpoints/step-2000 ]; do sleep 1; done
 kill -INT %1 && wait %1 || true
-for name in longer last guided; do "$regard" train $name.toml --out $name --threads 1; done
+for name in longer guided guided_longer; do "$regard" train $name.toml --out $name --threads 1; done
 
 align() { # MODEL NAME OPTIONS
     "$regard" align "$1" --pretokenized --src test.en --tgt test.fr "${@:3}" -o "$1.$2" && aer "$1.$2"
 }
+# Layers, heads and thresholds are those with the lowest AER on lines 1-100.
 tuned=(--tune-gold "$gold" --gold-base 1 --tune-lines 1-100)
-for method in attention attention-next norm value-zeroing; do align last $method --method $method "${tuned[@]}"; done
-for method in saliency alti; do align last $method --method $method; done
-align guided head --method attention-next --layer 1 --head 0
+for method in attention attention-next norm value-zeroing; do align longer $method --method $method "${tuned[@]}"; done
+for method in saliency alti; do align longer $method --method $method; done
+align longer attention-above --method attention --layer 1 --above 0.35
+align longer alti-above --method alti --above 0.15
+align guided_longer head --method attention-next --layer 1 --head 0
+align guided_longer head-above --method attention-next --layer 1 --head 0 --above 0.4

@@ -32,7 +32,7 @@ impl Reading {
 /// (the first of equal ones), and two words are linked where any of their tokens are (Zenkel et al. 2019).
 ///
 /// `source_words` and `target_words` say which word each token belongs to. Tokens without a word, such as tags, are left
-/// out; so is what is not above 0.
+/// out; so is a number that is not above `least`: a token that looks nowhere in particular has no link.
 ///
 /// ```
 /// use regard_look::{Reading, word_links};
@@ -44,7 +44,7 @@ impl Reading {
 ///     vec![0.1, 0.1, 0.6, 0.2],
 /// ];
 /// let (source, target) = ([Some(0), Some(0), Some(1)], [Some(0), Some(1), Some(1)]);
-/// let links = |reading: Reading| word_links(reading.rows(&matrix, 3), &source, &target).into_iter().collect::<Vec<_>>();
+/// let links = |reading: Reading| word_links(reading.rows(&matrix, 3), &source, &target, 0.0).into_iter().collect::<Vec<_>>();
 /// assert_eq!(links(Reading::Current), [(0, 1), (1, 0)]);
 /// assert_eq!(links(Reading::Next), [(0, 0), (0, 1), (1, 1)]);
 /// ```
@@ -53,15 +53,16 @@ pub fn word_links(
     rows: &[Vec<f32>],
     source_words: &[Option<usize>],
     target_words: &[Option<usize>],
+    least: f32,
 ) -> BTreeSet<(usize, usize)> {
     let linked =
-        |(row, target): (&Vec<f32>, &Option<usize>)| Some((strongest(row, source_words)?, (*target)?));
+        |(row, target): (&Vec<f32>, &Option<usize>)| Some((strongest(row, source_words, least)?, (*target)?));
     rows.iter().zip(target_words).filter_map(linked).collect()
 }
 
-/// The word of the token with the largest number.
-fn strongest(row: &[f32], words: &[Option<usize>]) -> Option<usize> {
-    let (mut best, mut largest) = (None, 0.0);
+/// The word of the token with the largest number above the least.
+fn strongest(row: &[f32], words: &[Option<usize>], least: f32) -> Option<usize> {
+    let (mut best, mut largest) = (None, least);
     for (&value, word) in row.iter().zip(words) {
         if word.is_some() && value > largest {
             (best, largest) = (*word, value);
@@ -78,18 +79,21 @@ mod tests {
     fn only_words_are_linked() {
         // A tag in front takes all the weight, the end symbol the next most.
         let row = vec![0.5, 0.125, 0.125, 0.25];
-        let links = word_links(&[row], &[None, Some(0), Some(1)], &[Some(0)]);
-        assert_eq!(links, BTreeSet::from([(0, 0)]), "the first of equal ones");
+        let links =
+            |least| word_links(std::slice::from_ref(&row), &[None, Some(0), Some(1)], &[Some(0)], least);
+        assert_eq!(links(0.0), BTreeSet::from([(0, 0)]), "the first of equal ones");
+        assert_eq!(links(0.1), BTreeSet::from([(0, 0)]));
+        assert!(links(0.125).is_empty(), "not above the least");
         assert!(
-            word_links(&[vec![1.0, 0.0, 0.0]], &[None, Some(0)], &[Some(0)]).is_empty(),
+            word_links(&[vec![1.0, 0.0, 0.0]], &[None, Some(0)], &[Some(0)], 0.0).is_empty(),
             "nothing above 0"
         );
-        assert!(word_links(&[vec![f32::NAN, 1.0]], &[Some(0)], &[Some(0)]).is_empty());
+        assert!(word_links(&[vec![f32::NAN, 1.0]], &[Some(0)], &[Some(0)], 0.0).is_empty());
         assert!(
-            word_links(&[vec![0.5, 0.5]], &[Some(0)], &[None]).is_empty(),
+            word_links(&[vec![0.5, 0.5]], &[Some(0)], &[None], 0.0).is_empty(),
             "a target token without a word"
         );
-        assert!(word_links(&[], &[Some(0)], &[Some(0)]).is_empty());
+        assert!(word_links(&[], &[Some(0)], &[Some(0)], 0.0).is_empty());
     }
 
     #[test]

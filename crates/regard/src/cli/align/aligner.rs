@@ -41,6 +41,8 @@ pub(super) struct Aligner {
     pub(super) translator: Translator,
     pub(super) source: Source,
     pub(super) look: Look,
+    /// What is not above it makes no link.
+    pub(super) least: f32,
     pub(super) batch_size: usize,
     pub(super) threads: Threads,
 }
@@ -67,7 +69,7 @@ impl Aligner {
         let look = Look { layer: args.layer, head: args.head.0 };
         look.check(translator.model())?;
         let threads = args.settings.threads()?;
-        Ok(Self { translator, source, look, batch_size: args.batch_size, threads })
+        Ok(Self { translator, source, look, least: args.above, batch_size: args.batch_size, threads })
     }
 
     /// The links of pairs that come after so many others; says which were too long to be read whole.
@@ -157,7 +159,10 @@ impl Aligner {
         let (mut source, target) = (self.source_words(source), self.target_words(target));
         // What was not read has no column.
         source.truncate(MAX_SOURCE_TOKENS);
-        Aligned { links: word_links(reading.rows(matrix, target.len()), &source, &target), cut_from }
+        Aligned {
+            links: word_links(reading.rows(matrix, target.len()), &source, &target, self.least),
+            cut_from,
+        }
     }
 
     fn by_attention(&self, reading: Reading, sources: &[&str], targets: &[&str]) -> Result<Vec<Aligned>> {

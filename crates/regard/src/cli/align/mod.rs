@@ -63,6 +63,9 @@ pub(super) struct AlignArgs {
     /// How two alignments become one
     #[arg(long, value_enum, value_name = "METHOD", requires = "reverse")]
     symmetrize: Option<Symmetrize>,
+    /// A token whose largest weight is not above W has no link
+    #[arg(long, value_name = "W", default_value_t = 0.0, value_parser = least)]
+    above: f32,
     /// Write here instead of standard output
     #[arg(short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -161,6 +164,10 @@ pub(super) fn run(args: &AlignArgs) -> Result<()> {
         line += sources.len();
     }
     output.finish()
+}
+
+fn least(text: &str) -> Result<f32, &'static str> {
+    text.parse().ok().filter(|least: &f32| least.is_finite() && *least >= 0.0).ok_or("give a number from 0")
 }
 
 fn strs(lines: &[String]) -> Vec<&str> {
