@@ -36,6 +36,9 @@ cp "$here"/*.toml .
 until [ -d base/checkpoints/step-2000 ]; do sleep 1; done
 kill -INT %1 && wait %1 || true
 for name in longer guided guided_longer; do "$regard" train $name.toml --out $name --threads 1; done
+more=(--set training.guided_alignment.weight=2 --set training.schedule.learning_rate=0.001 --threads 1)
+"$regard" train guided_longer.toml --out guided_3 --seed 6 --set init_from=guided_longer --set training.updates=500 "${more[@]}"
+"$regard" train guided_longer.toml --out guided_4 --seed 7 --set init_from=guided_3 --set training.updates=300 "${more[@]}"
 
 align() { # MODEL NAME OPTIONS
     "$regard" align "$1" --pretokenized --src test.en --tgt test.fr "${@:3}" -o "$1.$2" && aer "$1.$2"
@@ -46,5 +49,8 @@ for method in attention attention-next norm value-zeroing; do align longer $meth
 for method in saliency alti; do align longer $method --method $method; done
 align longer attention-above --method attention --layer 1 --above 0.35
 align longer alti-above --method alti --above 0.15
-align guided_longer head --method attention-next --layer 1 --head 0
-align guided_longer head-above --method attention-next --layer 1 --head 0 --above 0.4
+guided=(--method attention-next --layer 1 --head 0)
+align guided head "${guided[@]}"
+align guided head-above "${guided[@]}" --above 0.4
+align guided_4 head "${guided[@]}"
+align guided_4 head-above "${guided[@]}" --above 0.4
