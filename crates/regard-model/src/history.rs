@@ -7,8 +7,8 @@ use regard_tensor::{TensorError, Var};
 
 use crate::error::Result;
 
-/// Tensors of all steps so far. They are never copied: a hypothesis is a trail of rows through them, and beams are
-/// re-ordered by exchanging trails.
+/// Tensors of all steps so far. A hypothesis is a trail of rows through them, and beams are re-ordered by exchanging trails:
+/// rows are copied only when most of those beside them are read no more.
 #[derive(Clone, Debug, Default)]
 pub struct History {
     /// Of each step: tensors whose rows are the hypotheses that there were then.
@@ -43,11 +43,31 @@ impl History {
         if let Some(&index) = parents.iter().find(|&&parent| parent >= self.rows) {
             return Err(TensorError::Index { op: "select", index, limit: self.rows }.into());
         }
-        Ok(Self {
-            steps: self.steps.clone(),
-            trails: parents.iter().flat_map(|&parent| self.trail(parent)).copied().collect(),
-            rows: parents.len(),
-        })
+        let trails = parents.iter().flat_map(|&parent| self.trail(parent)).copied().collect();
+        let mut selected = Self { steps: self.steps.clone(), trails, rows: parents.len() };
+        for step in 0..selected.len() {
+            selected.forget(step)?;
+        }
+        Ok(selected)
+    }
+
+    /// Copies the rows of a step that are still read, where they are at most half of what it holds: old steps, in which
+    /// hypotheses of one sentence were one, get small, and each row is copied a few times at most.
+    fn forget(&mut self, step: usize) -> Result<()> {
+        let steps = self.len();
+        let mut places = vec![None; self.steps[step].first().map_or(0, |var| var.shape().rows())];
+        self.trails.iter().skip(step).step_by(steps).for_each(|&row| places[row] = Some(0));
+        let kept: Vec<usize> = (0..places.len()).filter(|&row| places[row].is_some()).collect();
+        if 2 * kept.len() > places.len() {
+            return Ok(());
+        }
+        kept.iter().enumerate().for_each(|(place, &row)| places[row] = Some(place));
+        let rows = |var: &Var| Ok(Var::constant(var.value().select_rows(&kept)?));
+        self.steps[step] = self.steps[step].iter().map(rows).collect::<Result<_>>()?;
+        for trail in self.trails.iter_mut().skip(step).step_by(steps) {
+            *trail = places[*trail].unwrap_or_default();
+        }
+        Ok(())
     }
 
     /// Whether so many hypotheses can take the next step, each of them leaving `tensors` tensors.
@@ -83,5 +103,42 @@ impl History {
     fn trail(&self, row: usize) -> &[usize] {
         let steps = self.steps.len();
         self.trails.get(row * steps..(row + 1) * steps).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::History;
+    use regard_tensor::{Tensor, Var};
+
+    /// A step of so many hypotheses, whose vectors are their number behind that of the step.
+    fn step(number: f32, rows: usize) -> Vec<Var> {
+        let vector = |row| [number, row as f32];
+        vec![Var::constant(Tensor::new([rows, 2], (0..rows).flat_map(vector).collect()).unwrap())]
+    }
+
+    /// What a hypothesis reads, step after step.
+    fn read(history: &History, row: usize) -> Vec<[f32; 2]> {
+        let vector = |(step, &place): (usize, &usize)| {
+            let vector = history.steps[step][0].value().row(place);
+            [vector[0], vector[1]]
+        };
+        history.trail(row).iter().enumerate().map(vector).collect()
+    }
+
+    #[test]
+    fn rows_that_nobody_reads_are_forgotten_and_the_others_stay() {
+        let history = History::default().with(step(0.0, 5)).select(&[3, 3, 1, 3, 1]).unwrap();
+        assert_eq!(history.steps[0][0].shape().rows(), 2);
+        let history = history.with(step(1.0, 5)).select(&[0, 2, 4]).unwrap();
+        // Three of five rows are still read: they are not worth a copy.
+        assert_eq!(history.steps[1][0].shape().rows(), 5);
+        assert_eq!(read(&history, 0), [[0.0, 3.0], [1.0, 0.0]]);
+        assert_eq!(read(&history, 1), [[0.0, 1.0], [1.0, 2.0]]);
+        assert_eq!(read(&history, 2), [[0.0, 1.0], [1.0, 4.0]]);
+        let last = history.select(&[2]).unwrap();
+        assert_eq!(last.steps.iter().map(|step| step[0].shape().rows()).collect::<Vec<_>>(), [1, 1]);
+        assert_eq!(read(&last, 0), [[0.0, 1.0], [1.0, 4.0]]);
+        assert!(last.select(&[1]).is_err());
     }
 }

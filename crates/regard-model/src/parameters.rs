@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use regard_tensor::{Shape, Tape, Tensor, Var, random};
+use regard_tensor::{Precision, Shape, Tape, Tensor, Var, random};
 
 use crate::error::{ModelError, Result};
 
@@ -100,6 +100,8 @@ pub(crate) struct Builder {
     count: usize,
     /// The names of the weights that are the right side of products and nothing else.
     maps: Vec<String>,
+    /// The name of the table of words that is the right side of a product too.
+    tied_table: Option<String>,
     /// The first weight that is not among the stored ones, or has another shape there.
     problem: Option<ModelError>,
 }
@@ -121,7 +123,14 @@ impl Builder {
     }
 
     fn from(origin: Origin) -> Self {
-        Self { origin, parameters: Parameters::default(), count: 0, maps: Vec::new(), problem: None }
+        Self {
+            origin,
+            parameters: Parameters::default(),
+            count: 0,
+            maps: Vec::new(),
+            tied_table: None,
+            problem: None,
+        }
     }
 
     /// The weights that were asked for.
@@ -129,9 +138,11 @@ impl Builder {
         self.count
     }
 
-    /// The names of the weights that are the right side of products and nothing else.
-    pub(crate) fn into_maps(self) -> Vec<String> {
-        self.maps
+    /// The names of the weights of which a model that is run in a precision need keep only what products read: those that
+    /// are their right side and nothing else; and where that is the numbers themselves, a table of words too.
+    pub(crate) fn into_maps(self, precision: Precision) -> Vec<String> {
+        let exact = precision == Precision::F32;
+        self.maps.into_iter().chain(self.tied_table.filter(|_| exact)).collect()
     }
 
     /// The weights.
@@ -159,6 +170,11 @@ impl Builder {
     /// A table of word vectors of variance 1 / width.
     pub(crate) fn table(&mut self, name: &str, rows: usize, width: usize) -> ParameterId {
         self.uniform(name, [rows, width].into(), (3.0 / width as f64).sqrt())
+    }
+
+    /// Says that a table is the right side of a product too.
+    pub(crate) fn tie(&mut self, table: &str) {
+        self.tied_table = Some(table.to_owned());
     }
 
     /// A vector with the entries of `range` one, the others zero.

@@ -1,7 +1,7 @@
 //! The recurrent encoder-decoder, behind the trait that all families share.
 
 use regard_tensor::ops::{self, Targets};
-use regard_tensor::{LogProbs, Tensor, Var, random};
+use regard_tensor::{LogProbs, Precision, Tensor, Var, random};
 use regard_text::{Batch, Padded, special_tokens};
 
 use crate::attention::{AttentionSite, Place};
@@ -81,11 +81,15 @@ impl RecurrentModel {
         Self::build(config, source_vocabulary, target_vocabulary, Builder::stored(weights))
     }
 
-    /// The names of the weights that are the right side of products and nothing else.
-    pub(crate) fn maps(config: &RecurrentConfig, vocabularies: (usize, usize)) -> Vec<String> {
+    /// See [`ModelConfig::maps`](crate::ModelConfig::maps).
+    pub(crate) fn maps(
+        config: &RecurrentConfig,
+        vocabularies: (usize, usize),
+        precision: Precision,
+    ) -> Vec<String> {
         let mut builder = Builder::counting();
         Parts::new(&mut builder, config, vocabularies);
-        builder.into_maps()
+        builder.into_maps(precision)
     }
 
     fn build(

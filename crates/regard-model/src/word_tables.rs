@@ -7,6 +7,10 @@ use crate::parameters::{Builder, ParameterId};
 /// The most weights of a network: 4 GB of them.
 const MAX_WEIGHTS: usize = 1_000_000_000;
 
+/// The table of both sides, and that of the target's.
+const BOTH: &str = "embedding.weight";
+const TARGET: &str = "target_embedding.weight";
+
 /// The tables, as the configuration ties them.
 pub(crate) struct WordTables {
     pub(crate) source: ParameterId,
@@ -24,11 +28,11 @@ impl WordTables {
         width: usize,
     ) -> Self {
         let (source, target) = if tied == TiedEmbeddings::All {
-            let table = builder.table("embedding.weight", vocabularies.0, width);
+            let table = builder.table(BOTH, vocabularies.0, width);
             (table, table)
         } else {
             let source = builder.table("source_embedding.weight", vocabularies.0, width);
-            (source, builder.table("target_embedding.weight", vocabularies.1, width))
+            (source, builder.table(TARGET, vocabularies.1, width))
         };
         Self { source, target, tied, target_vocabulary: vocabularies.1 }
     }
@@ -37,7 +41,10 @@ impl WordTables {
     pub(crate) fn output(&self, builder: &mut Builder, width: usize) -> ParameterId {
         match self.tied {
             TiedEmbeddings::None => builder.matrix("output.weight", self.target_vocabulary, width, 1),
-            TiedEmbeddings::TargetOutput | TiedEmbeddings::All => self.target,
+            TiedEmbeddings::TargetOutput | TiedEmbeddings::All => {
+                builder.tie(if self.tied == TiedEmbeddings::All { BOTH } else { TARGET });
+                self.target
+            }
         }
     }
 }

@@ -23,9 +23,12 @@ fn info() -> ModelInfo {
 }
 
 fn saved(dir: &Path, seed: u64) -> Box<dyn Seq2Seq> {
-    let info = info();
+    written(dir, &info(), seed)
+}
+
+fn written(dir: &Path, info: &ModelInfo, seed: u64) -> Box<dyn Seq2Seq> {
     let model = info.build(seed).unwrap();
-    checkpoint::save(dir, &info, model.parameters()).unwrap();
+    checkpoint::save(dir, info, model.parameters()).unwrap();
     model
 }
 
@@ -53,14 +56,20 @@ fn first_word(model: &dyn Predictor, precision: Precision) -> Vec<f32> {
 #[test]
 fn a_model_that_is_run_gives_what_the_whole_one_gives() {
     let (dir, threads) = (tempfile::tempdir().unwrap(), Threads::single());
-    let model = saved(dir.path(), 7);
-    for precision in [Precision::F32, Precision::Int8] {
-        let (read, running) = checkpoint::load_to_run(dir.path(), &threads, precision).unwrap();
-        assert_eq!(read.source.vocabulary, info().source.vocabulary);
-        let bits = |x: Vec<f32>| x.into_iter().map(f32::to_bits).collect::<Vec<_>>();
-        let whole = first_word(&*model, precision);
-        assert_eq!(bits(first_word(&*running, precision)), bits(whole), "{precision:?}");
+    for tied in ["none", "target_output"] {
+        let (dir, mut info) = (tempfile::tempdir().unwrap(), info());
+        let changes = serde_json::json!({"tied_embeddings": tied, "decoder": {"readout_width": 5}});
+        info.config = info.config.with_changes(&changes).unwrap();
+        let model = written(dir.path(), &info, 7);
+        for precision in [Precision::F32, Precision::Int8] {
+            let (read, running) = checkpoint::load_to_run(dir.path(), &threads, precision).unwrap();
+            assert_eq!(read.source.vocabulary, info.source.vocabulary);
+            let bits = |x: Vec<f32>| x.into_iter().map(f32::to_bits).collect::<Vec<_>>();
+            let whole = first_word(&*model, precision);
+            assert_eq!(bits(first_word(&*running, precision)), bits(whole), "{precision:?}, tied: {tied}");
+        }
     }
+    saved(dir.path(), 7);
     let path = dir.path().join("model.safetensors");
     fs::write(&path, &fs::read(&path).unwrap()[..100]).unwrap();
     let refused = checkpoint::load_to_run(dir.path(), &threads, Precision::F32).err().unwrap().to_string();

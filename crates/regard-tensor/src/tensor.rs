@@ -185,9 +185,18 @@ impl<T: Element> Tensor<T> {
         }
         Ok(Self::build([places.len(), width], |out| {
             for (row, &place) in out.chunks_exact_mut(width.max(1)).zip(places) {
-                row.copy_from_slice(self.row(place));
+                self.copy_row(place, row);
             }
         }))
+    }
+
+    /// Copies row `index` of the tensor seen as `[rows, last]`, from its packed form where that is all that there is.
+    pub(crate) fn copy_row(&self, index: usize, to: &mut [T]) {
+        let packed = self.buffer.packed.iter().find_map(|packed| packed.get());
+        match (self.buffer.values.get(), packed) {
+            (None, Some(packed)) if self.is_whole() => packed.copy_column(index, to),
+            _ => to.copy_from_slice(self.row(index)),
+        }
     }
 
     /// This `[out, in]` weight as the right side of `x · Wᵀ`; packed once as long as the values stay.

@@ -192,28 +192,6 @@ fn numbers_become_words_as_in_the_plain_twin() {
 }
 
 #[test]
-fn integers_are_scaled_as_in_the_plain_twin() {
-    for len in [1, 15, 16, 33, 101] {
-        let integers: Vec<i32> = numbers(len, 16).iter().map(|x| (x * 1e6) as i32).collect();
-        let sums: Vec<f32> = integers.iter().map(|&x| f32::from_bits(x.cast_unsigned())).collect();
-        let column_sums: Vec<i32> = numbers(len, 17).iter().map(|x| (x * 5e3) as i32).collect();
-        let (scales, c0) = (numbers(len, 18), numbers(len, 19));
-        let mut exact = wide(&c0);
-        reference::add_integers(&sums, 0.25e-5, &scales, &column_sums, &mut exact);
-        for isa in instruction_sets() {
-            let mut c = c0.clone();
-            cpu::add_integers(isa, &sums, 0.25e-5, &scales, &column_sums, &mut c);
-            for (found, exact) in c.iter().zip(&exact) {
-                assert!(
-                    (f64::from(*found) - exact).abs() <= 1e-6 * (1.0 + exact.abs()),
-                    "{found}, not {exact}"
-                );
-            }
-        }
-    }
-}
-
-#[test]
 fn words_by_hand() {
     let mut words = [0; 2];
     f32::bf16_words(&[1.0, -2.0, 1.003_906_3], &mut words);

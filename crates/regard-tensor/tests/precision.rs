@@ -77,7 +77,9 @@ fn a_weight_that_is_only_packed_multiplies_as_before_and_can_still_be_read() {
         let packed = weight.deep_copy().into_packed(&threads, precision);
         assert_eq!(product(&packed), product(&weight), "{precision:?}");
         assert_eq!(packed.shape(), weight.shape());
+        let rows = packed.select_rows(&[VOCABULARY - 1, 0]).unwrap();
         let off = distance(&packed, &weight);
+        assert_eq!([rows.row(0), rows.row(1)], [packed.row(VOCABULARY - 1), packed.row(0)]);
         match precision {
             Precision::F32 => assert_eq!(packed.values(), weight.values()),
             _ => assert!(off > 1e-4 && off < 0.01, "{precision:?}: {off}"),

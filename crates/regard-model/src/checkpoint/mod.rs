@@ -99,11 +99,12 @@ pub fn replace(dir: &Path, info: &ModelInfo, parameters: &Parameters) -> Result<
 /// # Errors
 /// Where a file is missing, is not what `config.json` says, or is of a newer format; the message names the file.
 pub fn load(dir: &Path) -> Result<(ModelInfo, Box<dyn Seq2Seq>)> {
-    read(dir, |_, _, tensor| tensor)
+    read(dir, None)
 }
 
-/// Reads a model that will be run in a precision and not trained. Of the weights that are only multiplied with, what
-/// products read is kept and nothing else, one after the other: it takes little more memory than that.
+/// Reads a model that will be run in a precision and not trained. Of the weights that are only multiplied with, and in f32
+/// of a table of words that is the output layer too, what products read is kept and nothing else, one after the other: it
+/// takes little more memory than that.
 ///
 /// # Errors
 /// As [`load`].
@@ -112,28 +113,23 @@ pub fn load_to_run(
     threads: &Threads,
     precision: Precision,
 ) -> Result<(ModelInfo, Box<dyn Predictor>)> {
-    let (info, network) =
-        read(
-            dir,
-            |maps, name, tensor| {
-                if maps.contains(name) { tensor.into_packed(threads, precision) } else { tensor }
-            },
-        )?;
+    let (info, network) = read(dir, Some((threads, precision)))?;
     Ok((info, network))
 }
 
-/// Reads a model, whose weights go through `change` with the names of those that are only multiplied with.
-fn read(
-    dir: &Path,
-    change: impl Fn(&BTreeSet<String>, &str, Tensor) -> Tensor,
-) -> Result<(ModelInfo, Box<dyn Seq2Seq>)> {
+/// Reads a model; to be run in a precision only, where one is given.
+fn read(dir: &Path, run: Option<(&Threads, Precision)>) -> Result<(ModelInfo, Box<dyn Seq2Seq>)> {
     let manifest = Manifest::read(dir)?;
     let file = manifest.open(dir, WEIGHTS)?;
     let info = manifest.info(dir)?;
     let path = dir.join(WEIGHTS);
     let vocabularies = (info.source.vocabulary.len(), info.target.vocabulary.len());
-    let maps = info.config.maps(vocabularies.0, vocabularies.1).into_iter().collect();
-    let weights = read_tensor_file(&path, file, |name, tensor| change(&maps, name, tensor))?;
+    let maps = run.map(|(_, precision)| info.config.maps(vocabularies.0, vocabularies.1, precision));
+    let maps: BTreeSet<String> = maps.into_iter().flatten().collect();
+    let weights = read_tensor_file(&path, file, |name, tensor| match run {
+        Some((threads, precision)) if maps.contains(name) => tensor.into_packed(threads, precision),
+        _ => tensor,
+    })?;
     let network = info.restore(weights).map_err(|error| {
         let reason = format!("does not fit config.json ({error}): it belongs to another model");
         ModelError::Damaged { path, reason }

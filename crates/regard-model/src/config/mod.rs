@@ -14,7 +14,7 @@ pub use recurrent::{
 };
 pub use transformer::{Activation, Norm, NormPosition, Positions, StackConfig, TransformerConfig};
 
-use regard_tensor::Tensor;
+use regard_tensor::{Precision, Tensor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::error::{ModelError, Result};
@@ -163,12 +163,12 @@ impl ModelConfig {
         })
     }
 
-    /// The names of the weights that are the right side of products and nothing else, in a network for vocabularies of
-    /// these sizes.
-    pub(crate) fn maps(&self, source: usize, target: usize) -> Vec<String> {
+    /// The names of the weights of which a network for vocabularies of these sizes, run in a precision, need keep only what
+    /// products read.
+    pub(crate) fn maps(&self, source: usize, target: usize, precision: Precision) -> Vec<String> {
         match self {
-            Self::Recurrent(config) => RecurrentModel::maps(config, (source, target)),
-            Self::Transformer(config) => TransformerModel::maps(config, (source, target)),
+            Self::Recurrent(config) => RecurrentModel::maps(config, (source, target), precision),
+            Self::Transformer(config) => TransformerModel::maps(config, (source, target), precision),
         }
     }
 

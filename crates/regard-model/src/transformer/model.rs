@@ -1,7 +1,7 @@
 //! The Transformer, behind the trait that all families share.
 
 use regard_tensor::ops::{self, Targets};
-use regard_tensor::{LogProbs, Tensor, TensorError, Var};
+use regard_tensor::{LogProbs, Precision, Tensor, TensorError, Var};
 use regard_text::{Batch, Padded, special_tokens};
 
 use super::decoder::Written;
@@ -78,11 +78,15 @@ impl TransformerModel {
         Self::build(config, (source_vocabulary, target_vocabulary), Builder::stored(weights))
     }
 
-    /// The names of the weights that are the right side of products and nothing else.
-    pub(crate) fn maps(config: &TransformerConfig, vocabularies: (usize, usize)) -> Vec<String> {
+    /// See [`ModelConfig::maps`](crate::ModelConfig::maps).
+    pub(crate) fn maps(
+        config: &TransformerConfig,
+        vocabularies: (usize, usize),
+        precision: Precision,
+    ) -> Vec<String> {
         let mut builder = Builder::counting();
         Parts::new(&mut builder, config, vocabularies);
-        builder.into_maps()
+        builder.into_maps(precision)
     }
 
     fn build(config: &TransformerConfig, vocabularies: (usize, usize), mut builder: Builder) -> Result<Self> {

@@ -76,9 +76,6 @@ kernels! {
     /// The row over its scale, rounded (ties to even), four signed bytes a word, the first one lowest; with the bits of
     /// `flip` turned over in each word.
     fn int8_words(row: &[Self], scale: f32, flip: u32, words: &mut [u32]);
-    /// Adds a row of products of bytes to `c`: `sums` holds the bits of integers, of which `128·column_sums` is taken away (the
-    /// bytes of A are 128 too large, to be without sign), and `row_scale·scales` is what one of them stands for.
-    fn add_integers(sums: &[f32], row_scale: f32, scales: &[f32], column_sums: &[i32], c: &mut [Self]);
     /// `Σ a·b`.
     fn dot(a: &[Self], b: &[Self]) -> Self;
     /// `y += alpha·x`.

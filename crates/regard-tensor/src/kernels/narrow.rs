@@ -1,6 +1,6 @@
 //! The right-hand side of a product in fewer bits than f32.
 
-use super::{Kernels, Packed};
+use super::{Kernels, PANEL, Packed};
 use crate::pool;
 use crate::threads::{SMALL_WORK, Threads};
 
@@ -9,8 +9,9 @@ use crate::threads::{SMALL_WORK, Threads};
 pub(crate) enum NarrowForm {
     /// The upper 16 bits of f32, rounded; both sides of the product are, and the sums are f32.
     Bf16,
-    /// Integers of 8 bits: column j is `scales[j]` times its bytes, whose sum is `sums[j]`.
-    Int8 { scales: Vec<f32>, sums: Vec<i32> },
+    /// Integers of 8 bits: column j is `scales[j]` times its bytes, whose sum times 128 is `offsets[j]`; for all columns of
+    /// the panels.
+    Int8 { scales: Vec<f32>, offsets: Vec<i32> },
 }
 
 /// A matrix B\[k,n\] in panels of words of 32 bits, see [`Packed`]: each holds the numbers of 2 (bf16) or 4 (int8)
@@ -46,12 +47,15 @@ impl Narrow {
     /// `w` \[n,k\], row-major, in 8 bits, for products A·Wᵀ.
     pub(crate) fn int8_from_transposed<T: Kernels>(threads: &Threads, w: &[T], n: usize, k: usize) -> Self {
         let depth = k.div_ceil(4);
-        let (words, scales) = int8_rows(threads, w, k, n, (depth, 0));
+        let (words, mut scales) = int8_rows(threads, w, k, n, (depth, 0));
         let bytes = |row: usize| words[row * depth..][..depth].iter().flat_map(|word| word.to_le_bytes());
-        let sums = (0..n).map(|row| bytes(row).map(|byte| i32::from(byte.cast_signed())).sum()).collect();
+        let sum = |row| bytes(row).map(|byte| i32::from(byte.cast_signed())).sum::<i32>();
+        let mut offsets: Vec<_> = (0..n).map(|row| sum(row).wrapping_mul(128)).collect();
         let packed = Packed::from_transposed(threads, &words, n, depth);
         pool::give(words);
-        Self { words: packed, form: NarrowForm::Int8 { scales, sums }, k }
+        scales.resize(n.next_multiple_of(PANEL), 0.0);
+        offsets.resize(scales.len(), 0);
+        Self { words: packed, form: NarrowForm::Int8 { scales, offsets }, k }
     }
 
     /// Some columns of the matrix, in the given order: each with its scale, so that its products keep their bits.
@@ -61,10 +65,9 @@ impl Narrow {
     pub(crate) fn select(&self, threads: &Threads, columns: &[usize]) -> Self {
         let form = match &self.form {
             NarrowForm::Bf16 => NarrowForm::Bf16,
-            NarrowForm::Int8 { scales, sums } => NarrowForm::Int8 {
-                scales: columns.iter().map(|&column| scales[column]).collect(),
-                sums: columns.iter().map(|&column| sums[column]).collect(),
-            },
+            NarrowForm::Int8 { scales, offsets } => {
+                NarrowForm::Int8 { scales: selected(scales, columns), offsets: selected(offsets, columns) }
+            }
         };
         Self { words: self.words.select(threads, columns), form, k: self.k }
     }
@@ -100,13 +103,20 @@ impl Narrow {
     /// The number at a depth and column, as the product sees it, without its column's scale.
     pub(crate) fn number(&self, depth: usize, column: usize) -> f32 {
         let each = if matches!(self.form, NarrowForm::Bf16) { 2 } else { 4 };
-        let panel = &self.words.panels()[column / super::PANEL * super::PANEL * self.words.k()..];
-        let word = panel[depth / each * super::PANEL + column % super::PANEL];
+        let panel = &self.words.panels()[column / PANEL * PANEL * self.words.k()..];
+        let word = panel[depth / each * PANEL + column % PANEL];
         match self.form {
             NarrowForm::Bf16 => f32::from_bits(word >> (16 * (depth % 2)) << 16),
             NarrowForm::Int8 { .. } => f32::from(word.to_le_bytes()[depth % 4].cast_signed()),
         }
     }
+}
+
+/// The entries of some columns, for all columns of the panels.
+fn selected<T: Copy + Default>(entries: &[T], columns: &[usize]) -> Vec<T> {
+    let mut selected: Vec<_> = columns.iter().map(|&column| entries[column]).collect();
+    selected.resize(columns.len().next_multiple_of(PANEL), T::default());
+    selected
 }
 
 /// Rows `[rows, k]` in bf16, two numbers a word. Each becomes a line of `width` words, of which the last may be free.

@@ -57,11 +57,26 @@ impl<T: Element> Operand<T> {
             Self::Exact(b) => (b.k(), b.n()),
             Self::Narrow(b) => (b.k(), b.n()),
         };
-        let at = |column: usize, depth: usize| match self {
-            Self::Exact(b) => b.panels()[(column / PANEL * k + depth) * PANEL + column % PANEL],
-            Self::Narrow(b) => T::from_f64(f64::from(b.number(depth, column) * b.scale(column))),
-        };
-        (0..n * k).map(|place| at(place / k, place % k)).collect()
+        let mut rows = vec![T::ZERO; n * k];
+        rows.chunks_exact_mut(k.max(1)).enumerate().for_each(|(column, row)| self.copy_column(column, row));
+        rows
+    }
+
+    /// Copies a column, as products see it: a row of what was packed.
+    pub(crate) fn copy_column(&self, column: usize, to: &mut [T]) {
+        match self {
+            Self::Exact(b) => {
+                let panel = &b.panels()[column / PANEL * PANEL * b.k()..][..PANEL * b.k()];
+                for (to, line) in to.iter_mut().zip(panel.chunks_exact(PANEL)) {
+                    *to = line[column % PANEL];
+                }
+            }
+            Self::Narrow(b) => {
+                for (depth, to) in to.iter_mut().enumerate() {
+                    *to = T::from_f64(f64::from(b.number(depth, column) * b.scale(column)));
+                }
+            }
+        }
     }
 
     /// `C = A·B` for `A [m, k]` and `C [m, n]`, dense; plus C if `accumulate`, plus `bias [n]` on each row.

@@ -5,9 +5,7 @@
 
 mod narrow;
 
-pub use narrow::{
-    add_integers, bf16_pair_words, bf16_words, gemm_narrow, gemm_tn_bf16, int8_scale, int8_words,
-};
+pub use narrow::{bf16_pair_words, bf16_words, gemm_narrow, gemm_tn_bf16, int8_scale, int8_words};
 
 use super::{AdamNumbers, PANEL, PEAK_BLOCK, Packed};
 use crate::element::Number;

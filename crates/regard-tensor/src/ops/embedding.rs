@@ -15,7 +15,7 @@ pub fn embedding<T: Element>(tape: &Tape<T>, table: &Var<T>, ids: &[u32]) -> Res
     }
     let y = Tensor::build([ids.len(), width], |out| {
         for (row, &id) in out.chunks_exact_mut(width.max(1)).zip(ids) {
-            row.copy_from_slice(table.value().row(id as usize));
+            table.value().copy_row(id as usize, row);
         }
     });
     if !tape.needs_gradient(&[table]) {

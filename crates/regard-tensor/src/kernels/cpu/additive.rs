@@ -1,7 +1,7 @@
 //! Additive attention scores of one query.
 
 use super::math::{self, fma};
-use super::slices::{LANES, add_lanes};
+use super::slices::{add_lanes, fold_lanes};
 
 #[inline(always)]
 pub(super) fn additive_scores_row<const FMA: bool>(q: &[f32], keys: &[f32], v: &[f32], out: &mut [f32]) {
@@ -15,18 +15,8 @@ pub(super) fn additive_scores_row<const FMA: bool>(q: &[f32], keys: &[f32], v: &
 /// Σ v·tanh(q + k), in lanes.
 #[inline(always)]
 fn score<const FMA: bool>(q: &[f32], key: &[f32], v: &[f32]) -> f32 {
-    let mut lanes = [0.0; LANES];
-    let ((q, q_rest), (k, k_rest)) = (q.as_chunks::<LANES>(), key.as_chunks::<LANES>());
-    let (v, v_rest) = v.as_chunks::<LANES>();
-    for ((q, k), v) in q.iter().zip(k).zip(v) {
-        for (lane, sum) in lanes.iter_mut().enumerate() {
-            *sum = fma::<FMA>(v[lane], math::tanh::<FMA>(q[lane] + k[lane]), *sum);
-        }
-    }
-    for (((&q, &k), &v), sum) in q_rest.iter().zip(k_rest).zip(v_rest).zip(&mut lanes) {
-        *sum = fma::<FMA>(v, math::tanh::<FMA>(q + k), *sum);
-    }
-    add_lanes(lanes)
+    let step = |sum, [q, k, v]: [f32; 3]| fma::<FMA>(v, math::tanh::<FMA>(q + k), sum);
+    add_lanes(fold_lanes([q, key, v], 0.0, step))
 }
 
 #[inline(always)]

@@ -1,7 +1,7 @@
 //! Matrix products with a packed right-hand side: blocks of C as tasks, tiles within a block.
 
 use super::isa::Isa;
-use super::tile::{self, Form, Kernel, MOST, MOST_PANELS, Tile};
+use super::tile::{self, Form, Kernel, MOST, MOST_PANELS, Scales, Tile};
 use crate::kernels::{Narrow, NarrowForm, PANEL, Packed, check_gemm, narrow};
 use crate::pool;
 use crate::threads::{SharedMut, Threads};
@@ -67,14 +67,16 @@ pub fn gemm_narrow(
             (tile::kernel(isa, Form::Bf16), narrow::bf16_rows(threads, a, b.k(), m, row), Vec::new())
         }
         NarrowForm::Int8 { .. } => {
-            // The highest bit of each byte turned over adds 128: the bytes of A are without sign.
-            let (words, scales) = narrow::int8_rows(threads, a, b.k(), m, (row, 0x8080_8080));
-            (tile::kernel(isa, Form::Int8), words, scales)
+            let kernel = tile::kernel(isa, Form::Int8);
+            let (words, scales) = narrow::int8_rows(threads, a, b.k(), m, (row, kernel.flip));
+            (kernel, words, scales)
         }
     };
     let integers = match b.form() {
         NarrowForm::Bf16 => None,
-        NarrowForm::Int8 { scales, sums } => Some(Scales { rows: &row_scales, columns: scales, sums }),
+        NarrowForm::Int8 { scales, offsets } => {
+            Some(Integers { row_scales: &row_scales, column_scales: scales, offsets })
+        }
     };
     let lhs = Lhs { words: &words, row, lies_well: true };
     multiply(isa, threads, kernel, (lhs, m), (Rhs { panels, depth, integers }, b.n()), c, accumulate, bias);
@@ -103,14 +105,15 @@ struct Rhs<'a> {
     panels: &'a [u32],
     depth: usize,
     /// Of bytes: what their sums stand for.
-    integers: Option<Scales<'a>>,
+    integers: Option<Integers<'a>>,
 }
 
+/// See [`Scales`].
 #[derive(Clone, Copy)]
-struct Scales<'a> {
-    rows: &'a [f32],
-    columns: &'a [f32],
-    sums: &'a [i32],
+struct Integers<'a> {
+    row_scales: &'a [f32],
+    column_scales: &'a [f32],
+    offsets: &'a [i32],
 }
 
 #[allow(clippy::too_many_arguments, reason = "the kernel's operands and the instruction set")]
@@ -131,7 +134,7 @@ fn multiply(
         c.chunks_exact_mut(n).for_each(|row| super::add_assign(isa, row, bias));
     }
     let start = if accumulate { Start::C } else { bias.map_or(Start::Zero, Start::Bias) };
-    let product = Product { isa, kernel, a, b, c: SharedMut::new(c), n, start };
+    let product = Product { kernel, a, b, c: SharedMut::new(c), n, start };
     let grid = Grid::new(threads.count(), m, b.depth, n);
     threads.for_each(grid.rows * grid.panels, |task| {
         let (rows, panels) = grid.block(task, m, n.div_ceil(PANEL), kernel.rows);
@@ -178,7 +181,6 @@ enum Start<'a> {
 }
 
 struct Product<'a> {
-    isa: Isa,
     kernel: Kernel,
     a: Lhs<'a>,
     b: Rhs<'a>,
@@ -251,6 +253,11 @@ impl Product<'_> {
             Start::Zero => (ZEROS.as_ptr(), 0),
         };
         let (k, columns) = (self.b.depth, (self.n - column).min(panels.len() * PANEL));
+        let scales = self.b.integers.map_or(Scales::NONE, |integers| Scales {
+            rows: integers.row_scales[rows.start..rows.end].as_ptr(),
+            columns: integers.column_scales[column..column + panels.len() * PANEL].as_ptr(),
+            offsets: integers.offsets[column..column + panels.len() * PANEL].as_ptr(),
+        });
         let tile = Tile {
             a: a.as_ptr(),
             a_row,
@@ -264,41 +271,11 @@ impl Product<'_> {
             c_row: self.n,
             rows: rows.len(),
             panels: panels.len(),
+            scales,
         };
-        // SAFETY: the ranges lie within A, B and C, whose sizes were compared; the last panel's missing columns are kept
-        // apart by `run` and `scaled`; C's part is the caller's promise.
-        unsafe {
-            match self.b.integers {
-                None => run(self.kernel, tile, columns),
-                Some(scales) => self.scaled(tile, &scales, rows, column..column + columns),
-            }
-        }
-    }
-
-    /// Runs a tile of integers and adds what they stand for to what C starts from.
-    ///
-    /// # Safety
-    /// As [`Kernel::run`] says, for the columns that exist.
-    unsafe fn scaled(&self, tile: Tile, scales: &Scales, rows: Range<usize>, columns: Range<usize>) {
-        let mut sums = [0.0_f32; MOST];
-        let width = tile.panels * PANEL;
-        let inner = Tile { from: ZEROS.as_ptr(), from_row: 0, c: sums.as_mut_ptr(), c_row: width, ..tile };
-        let start = !matches!(self.start, Start::C);
-        // SAFETY: `sums` holds all of the tile.
-        unsafe { (self.kernel.run)(&inner) };
-        for (row, sums) in sums.chunks_exact(width).take(tile.rows).enumerate() {
-            // SAFETY: the existing columns of a row of C and of its start; no other row is used at the same time.
-            let c = unsafe {
-                let c = tile.c.add(row * tile.c_row);
-                if start {
-                    c.copy_from_nonoverlapping(tile.from.add(row * tile.from_row), columns.len());
-                }
-                std::slice::from_raw_parts_mut(c, columns.len())
-            };
-            let scale = scales.rows[rows.start + row];
-            let (columns, of_columns) = (&scales.columns[columns.clone()], &scales.sums[columns.clone()]);
-            super::add_integers(self.isa, sums, scale, columns, of_columns, c);
-        }
+        // SAFETY: the ranges lie within A, B and C, whose sizes were compared, and within the scales; the last panel's
+        // missing columns are kept apart by `run`; C's part is the caller's promise.
+        unsafe { run(self.kernel, tile, columns) }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::gemm::{BLOCK_ROWS, DEPTH, TASK, ZEROS, depth_blocks, run, words};
 use super::isa::Isa;
-use super::tile::{self, Form, Kernel, Tile};
+use super::tile::{self, Form, Kernel, Scales, Tile};
 use crate::kernels::{PANEL, Packed, check_gemm_tn, narrow};
 use crate::pool;
 use crate::threads::Threads;
@@ -128,6 +128,7 @@ impl Gradient<'_> {
                     c_row: n,
                     rows: height.min(rows - row),
                     panels: widest.min(panels - panel),
+                    scales: Scales::NONE,
                 };
                 // SAFETY: the strip, the panels' part and the tile's rows and columns of C exist, and C is ours.
                 unsafe { run(self.kernel, tile, (tile.panels * PANEL).min(n - column)) };

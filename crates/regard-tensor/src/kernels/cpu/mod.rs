@@ -102,6 +102,5 @@ dispatch! {
     fn bf16_pair_words(first: &[f32], second: &[f32], words: &mut [u32]) = words;
     fn int8_scale(row: &[f32]) -> f32 = words;
     fn int8_words(row: &[f32], scale: f32, flip: u32, words: &mut [u32]) = words;
-    fn add_integers(sums: &[f32], row_scale: f32, scales: &[f32], column_sums: &[i32], c: &mut [f32]) = words;
     fn adam_update(param: &mut [f32], grad: &[f32], m: &mut [f32], v: &mut [f32], numbers: &AdamNumbers) = slices;
 }

@@ -3,36 +3,50 @@
 use super::math::{self, fma};
 use crate::kernels::AdamNumbers;
 
-/// Partial sums of a reduction: element i goes to lane i mod 32, so that zeros behind the end change nothing.
+/// Partial results of a reduction: element i goes to lane i mod 32, so that zeros behind the end change nothing.
 pub(super) const LANES: usize = 32;
+
+/// Folds slices of one length in lanes, by `step(the lane so far, one element of each slice)`.
+#[inline(always)]
+pub(super) fn fold_lanes<const N: usize>(
+    slices: [&[f32]; N],
+    start: f32,
+    step: impl Fn(f32, [f32; N]) -> f32,
+) -> [f32; LANES] {
+    let len = slices.first().map_or(0, |slice| slice.len());
+    assert!(slices.iter().all(|slice| slice.len() == len));
+    let parts = slices.map(|slice| slice.as_chunks::<LANES>());
+    let mut lanes: [f32; LANES] = [start; LANES];
+    for block in 0..len / LANES {
+        let blocks = parts.map(|(blocks, _)| &blocks[block]);
+        lanes = std::array::from_fn(|lane| step(lanes[lane], blocks.map(|block| block[lane])));
+    }
+    // Through memory: else compilers cut the loop above into the pairs in which the lanes are added up in the end.
+    let mut lanes = std::hint::black_box(lanes);
+    for (at, lane) in lanes.iter_mut().enumerate().take(len % LANES) {
+        *lane = step(*lane, parts.map(|(_, rest)| rest[at]));
+    }
+    lanes
+}
 
 /// The lanes' sum, by halves.
 #[inline(always)]
-pub(super) fn add_lanes(mut lanes: [f32; LANES]) -> f32 {
-    let mut half = LANES / 2;
-    while half > 0 {
-        for lane in 0..half {
-            lanes[lane] += lanes[lane + half];
-        }
-        half /= 2;
-    }
-    lanes[0]
+pub(super) fn add_lanes(lanes: [f32; LANES]) -> f32 {
+    halved(lanes, |a, b| a + b)
+}
+
+/// One result of all lanes, by halves.
+#[inline(always)]
+pub(super) fn halved(lanes: [f32; LANES], join: impl Fn(f32, f32) -> f32) -> f32 {
+    let sixteen: [f32; 16] = std::array::from_fn(|lane| join(lanes[lane], lanes[lane + 16]));
+    let eight: [f32; 8] = std::array::from_fn(|lane| join(sixteen[lane], sixteen[lane + 8]));
+    let four: [f32; 4] = std::array::from_fn(|lane| join(eight[lane], eight[lane + 4]));
+    join(join(four[0], four[2]), join(four[1], four[3]))
 }
 
 #[inline(always)]
 pub(super) fn dot<const FMA: bool>(a: &[f32], b: &[f32]) -> f32 {
-    assert_eq!(a.len(), b.len());
-    let mut lanes = [0.0; LANES];
-    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
-    for (a, b) in a.iter().zip(b) {
-        for (lane, sum) in lanes.iter_mut().enumerate() {
-            *sum = fma::<FMA>(a[lane], b[lane], *sum);
-        }
-    }
-    for ((&a, &b), sum) in a_rest.iter().zip(b_rest).zip(&mut lanes) {
-        *sum = fma::<FMA>(a, b, *sum);
-    }
-    add_lanes(lanes)
+    add_lanes(fold_lanes([a, b], 0.0, |sum, [a, b]| fma::<FMA>(a, b, sum)))
 }
 
 #[inline(always)]
@@ -86,17 +100,7 @@ pub(super) fn add_column_sums<const FMA: bool>(rows: &[f32], sums: &mut [f32]) {
 
 #[inline(always)]
 pub(super) fn sum_slice<const FMA: bool>(x: &[f32]) -> f32 {
-    let mut lanes = [0.0; LANES];
-    let (blocks, rest) = x.as_chunks::<LANES>();
-    for x in blocks {
-        for (lane, sum) in lanes.iter_mut().enumerate() {
-            *sum += x[lane];
-        }
-    }
-    for (&x, sum) in rest.iter().zip(&mut lanes) {
-        *sum += x;
-    }
-    add_lanes(lanes)
+    add_lanes(fold_lanes([x], 0.0, |sum, [x]| sum + x))
 }
 
 #[inline(always)]

@@ -1,47 +1,20 @@
 //! Softmax and its logarithm over one row.
 
 use super::math;
-use super::slices::{LANES, add_lanes};
+use super::slices::{add_lanes, fold_lanes, halved};
 use crate::kernels::{PEAK_BLOCK, check_peaks};
 
 /// NaN is passed over: its exponential brings it back.
 #[inline(always)]
 pub(super) fn largest<const FMA: bool>(x: &[f32]) -> f32 {
-    let mut lanes = [f32::NEG_INFINITY; LANES];
     let larger = |a: f32, b: f32| if b > a { b } else { a };
-    let (blocks, rest) = x.as_chunks::<LANES>();
-    for x in blocks {
-        for (lane, max) in lanes.iter_mut().enumerate() {
-            *max = larger(*max, x[lane]);
-        }
-    }
-    for (&x, max) in rest.iter().zip(&mut lanes) {
-        *max = larger(*max, x);
-    }
-    let mut half = LANES / 2;
-    while half > 0 {
-        for lane in 0..half {
-            lanes[lane] = larger(lanes[lane], lanes[lane + half]);
-        }
-        half /= 2;
-    }
-    lanes[0]
+    halved(fold_lanes([x], f32::NEG_INFINITY, |most, [x]| larger(most, x)), larger)
 }
 
 /// Σ e^(x − max).
 #[inline(always)]
 fn sum_exp<const FMA: bool>(x: &[f32], max: f32) -> f32 {
-    let mut lanes = [0.0; LANES];
-    let (blocks, rest) = x.as_chunks::<LANES>();
-    for x in blocks {
-        for (lane, sum) in lanes.iter_mut().enumerate() {
-            *sum += math::exp::<FMA>(x[lane] - max);
-        }
-    }
-    for (&x, sum) in rest.iter().zip(&mut lanes) {
-        *sum += math::exp::<FMA>(x - max);
-    }
-    add_lanes(lanes)
+    add_lanes(fold_lanes([x], 0.0, |sum, [x]| sum + math::exp::<FMA>(x - max)))
 }
 
 #[inline(always)]

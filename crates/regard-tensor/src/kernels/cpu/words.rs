@@ -61,21 +61,3 @@ fn int8(x: f32) -> u32 {
     // 1.5·2²³: adding it leaves the nearest integer in the low bits.
     (x + 12_582_912.0).to_bits() & 0xFF
 }
-
-/// What is added to a byte of A, to make it one without sign, by turning over its highest bit.
-const OFFSET: i32 = 128;
-
-/// See [`Kernels::add_integers`](crate::kernels::Kernels::add_integers).
-#[inline(always)]
-pub(super) fn add_integers<const FMA: bool>(
-    sums: &[f32],
-    row_scale: f32,
-    scales: &[f32],
-    column_sums: &[i32],
-    c: &mut [f32],
-) {
-    for (((c, sum), scale), column_sum) in c.iter_mut().zip(sums).zip(scales).zip(column_sums) {
-        let sum = sum.to_bits().cast_signed().wrapping_sub(column_sum.wrapping_mul(OFFSET));
-        *c += sum as f32 * (row_scale * scale);
-    }
-}

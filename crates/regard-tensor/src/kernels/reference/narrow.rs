@@ -79,21 +79,6 @@ pub fn int8_words<T: Number>(row: &[T], scale: f32, flip: u32, words: &mut [u32]
     }
 }
 
-/// See [`Kernels::add_integers`](crate::kernels::Kernels::add_integers).
-pub fn add_integers<T: Number>(
-    sums: &[f32],
-    row_scale: f32,
-    scales: &[f32],
-    column_sums: &[i32],
-    c: &mut [T],
-) {
-    for (column, c) in c.iter_mut().enumerate() {
-        let integer =
-            f64::from(sums[column].to_bits().cast_signed()) - 128.0 * f64::from(column_sums[column]);
-        *c = *c + T::from_f64(integer * f64::from(row_scale * scales[column]));
-    }
-}
-
 /// The nearest number of 8 bits, ties to even, of a number over its scale: 0 where the scale is too small to divide by.
 fn int8<T: Number>(x: T, scale: f32) -> i8 {
     let inverse = if scale >= f32::MIN_POSITIVE { 1.0 / scale } else { 0.0 };

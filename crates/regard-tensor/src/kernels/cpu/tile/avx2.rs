@@ -1,20 +1,21 @@
 //! Tiles with AVX2: a line of a panel is two registers.
 
-use super::{AHEAD, Form, Kernel, Tile};
+use super::{AHEAD, Form, Kernel, Scales, Tile};
 use crate::kernels::PANEL;
 use std::arch::x86_64::{
-    __m256, __m256i, _MM_HINT_T0, _mm_prefetch, _mm256_add_epi32, _mm256_add_ps, _mm256_and_si256,
-    _mm256_castps_si256, _mm256_castsi256_ps, _mm256_fmadd_ps, _mm256_loadu_ps, _mm256_loadu_si256,
-    _mm256_madd_epi16, _mm256_set1_epi32, _mm256_setzero_ps, _mm256_slli_epi16, _mm256_slli_epi32,
-    _mm256_srai_epi16, _mm256_srli_epi16, _mm256_storeu_ps,
+    __m256, __m256i, _MM_HINT_T0, _mm_prefetch, _mm256_abs_epi8, _mm256_add_epi32, _mm256_add_ps,
+    _mm256_and_si256, _mm256_castps_si256, _mm256_castsi256_ps, _mm256_cvtepi32_ps, _mm256_fmadd_ps,
+    _mm256_loadu_ps, _mm256_loadu_si256, _mm256_madd_epi16, _mm256_maddubs_epi16, _mm256_mul_ps,
+    _mm256_set1_epi16, _mm256_set1_epi32, _mm256_set1_ps, _mm256_setzero_ps, _mm256_sign_epi8,
+    _mm256_slli_epi32, _mm256_storeu_ps,
 };
 
 /// The kernel for a form of word.
 pub(super) fn kernel(form: Form) -> Kernel {
     match form {
-        Form::F32 => Kernel { run: f32::tile, rows: ROWS, panels },
-        Form::Bf16 => Kernel { run: bf16::tile, rows: NARROW_ROWS, panels: |_| 1 },
-        Form::Int8 => Kernel { run: int8::tile, rows: NARROW_ROWS, panels: |_| 1 },
+        Form::F32 => Kernel { run: f32::tile, rows: ROWS, panels, flip: 0 },
+        Form::Bf16 => Kernel { run: bf16::tile, rows: NARROW_ROWS, panels: |_| 1, flip: 0 },
+        Form::Int8 => Kernel { run: int8::tile, rows: NARROW_ROWS, panels: |_| 1, flip: 0 },
     }
 }
 
@@ -33,12 +34,12 @@ fn panels(rows: usize) -> usize {
     }
 }
 
-/// The loops for one form of word: its tiles; how words are taken apart; how the parts of A and of B enter a sum, and how
-/// the sum is added to what it starts from.
+/// The loops for one form of word: its tiles; how words are taken apart; how the parts of A and of B enter a sum, and the
+/// number that the sum in the end is.
 macro_rules! form {
     (
         $form:ident, $rows:expr, [$($tiles:tt)*], $apart_a:ident, $apart_b:ident,
-        |$sum:ident, $a:ident, $b:ident| $step:expr, $add:ident
+        |$sum:ident, $a:ident, $b:ident| $step:expr, $number:ident
     ) => {
         mod $form {
             #[allow(clippy::wildcard_imports, reason = "the file's own names")]
@@ -92,8 +93,11 @@ macro_rules! form {
                         for (p, sums) in sums.iter().enumerate() {
                             let c = t.c.add(r * t.c_row + p * PANEL);
                             let from = t.from.add(r * t.from_row + p * PANEL);
-                            _mm256_storeu_ps(c, $add(_mm256_loadu_ps(from), sums[0]));
-                            _mm256_storeu_ps(c.add(8), $add(_mm256_loadu_ps(from.add(8)), sums[1]));
+                            for (half, &sum) in sums.iter().enumerate() {
+                                let number = $number(&t.scales, r, p * PANEL + 8 * half, sum);
+                                let from = _mm256_loadu_ps(from.add(8 * half));
+                                _mm256_storeu_ps(c.add(8 * half), _mm256_add_ps(from, number));
+                            }
                         }
                     }
                 }
@@ -104,17 +108,18 @@ macro_rules! form {
 
 form!(
     f32, ROWS, [1 => [1 2 3 4] 2 => [1 2] 3 => [1] 4 => [1] 5 => [1] 6 => [1]], float, float,
-    |sum, a, b| _mm256_fmadd_ps(a, b, *sum), add_floats
+    |sum, a, b| _mm256_fmadd_ps(a, b, *sum), itself
 );
 form!(
     bf16, NARROW_ROWS, [1 => [1] 2 => [1] 3 => [1] 4 => [1]], floats, floats,
-    |sum, a, b| _mm256_fmadd_ps(a[0], b[0], _mm256_fmadd_ps(a[1], b[1], *sum)), add_floats
+    |sum, a, b| _mm256_fmadd_ps(a[0], b[0], _mm256_fmadd_ps(a[1], b[1], *sum)), itself
 );
-// The sums are integers, whose bits pass through the registers and places of floats. The bytes are widened before they are
-// multiplied: the instruction that multiplies bytes would saturate.
+// The sums are integers, whose bits pass through the registers of floats. The instruction that multiplies bytes takes one
+// without sign and adds two products up in 16 bits: the size of B's byte times A's with the sign of both is at most 127²,
+// of which two fit, so that nothing saturates.
 form!(
-    int8, NARROW_ROWS, [1 => [1] 2 => [1] 3 => [1] 4 => [1]], unsigned_bytes, signed_bytes,
-    |sum, a, b| add_products(*sum, a, b), add_integers
+    int8, NARROW_ROWS, [1 => [1] 2 => [1] 3 => [1] 4 => [1]], bytes, sized_bytes,
+    |sum, a, b| add_products(*sum, a, b), scaled
 );
 
 /// A word that is one f32.
@@ -132,35 +137,44 @@ fn floats(words: __m256i) -> [__m256; 2] {
     [_mm256_castsi256_ps(_mm256_slli_epi32::<16>(words)), _mm256_castsi256_ps(high)]
 }
 
-/// The bytes of each word as 16-bit numbers: the even ones and the odd ones.
+/// A word that is four bytes.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-fn unsigned_bytes(words: __m256i) -> [__m256i; 2] {
-    [_mm256_and_si256(words, _mm256_set1_epi32(0x00FF_00FF)), _mm256_srli_epi16::<8>(words)]
+fn bytes(words: __m256i) -> __m256i {
+    words
 }
 
-/// As `unsigned_bytes`, with their signs.
+/// Bytes, with their sizes before them.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-fn signed_bytes(words: __m256i) -> [__m256i; 2] {
-    [_mm256_srai_epi16::<8>(_mm256_slli_epi16::<8>(words)), _mm256_srai_epi16::<8>(words)]
+fn sized_bytes(words: __m256i) -> [__m256i; 2] {
+    [_mm256_abs_epi8(words), words]
 }
 
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-fn add_products(sum: __m256, a: [__m256i; 2], b: [__m256i; 2]) -> __m256 {
-    let products = _mm256_add_epi32(_mm256_madd_epi16(a[0], b[0]), _mm256_madd_epi16(a[1], b[1]));
+fn add_products(sum: __m256, a: __m256i, [size, b]: [__m256i; 2]) -> __m256 {
+    let pairs = _mm256_maddubs_epi16(size, _mm256_sign_epi8(a, b));
+    let products = _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
     _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(sum), products))
 }
 
+/// A sum that is a number.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-fn add_floats(a: __m256, b: __m256) -> __m256 {
-    _mm256_add_ps(a, b)
+fn itself(_: &Scales, _: usize, _: usize, sum: __m256) -> __m256 {
+    sum
 }
 
+/// What the integers of a row and of the columns from one on stand for.
+///
+/// # Safety
+/// The scales of the row and the columns must exist.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-fn add_integers(a: __m256, b: __m256) -> __m256 {
-    _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(a), _mm256_castps_si256(b)))
+unsafe fn scaled(scales: &Scales, row: usize, column: usize, sum: __m256) -> __m256 {
+    // SAFETY: the caller promises it.
+    let (row, columns) = unsafe { (*scales.rows.add(row), _mm256_loadu_ps(scales.columns.add(column))) };
+    let integers = _mm256_cvtepi32_ps(_mm256_castps_si256(sum));
+    _mm256_mul_ps(integers, _mm256_mul_ps(_mm256_set1_ps(row), columns))
 }

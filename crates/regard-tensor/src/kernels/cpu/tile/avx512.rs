@@ -1,22 +1,22 @@
 //! Tiles with AVX-512: a line of a panel is one register.
 
-use super::{AHEAD, Form, Kernel, Tile};
+use super::{AHEAD, Form, Kernel, Scales, Tile};
 use crate::kernels::PANEL;
 use std::arch::x86_64::{
-    __m512, __m512bh, __m512i, _MM_HINT_T0, _mm_prefetch, _mm512_add_epi32, _mm512_add_ps,
-    _mm512_castps_si512, _mm512_castsi512_ps, _mm512_dpbf16_ps, _mm512_dpbusd_epi32, _mm512_fmadd_ps,
-    _mm512_loadu_ps, _mm512_loadu_si512, _mm512_set1_epi32, _mm512_setzero_ps, _mm512_setzero_si512,
-    _mm512_storeu_ps,
+    __m512, __m512bh, __m512i, _MM_HINT_T0, _mm_prefetch, _mm512_add_ps, _mm512_castps_si512,
+    _mm512_castsi512_ps, _mm512_cvtepi32_ps, _mm512_dpbf16_ps, _mm512_dpbusd_epi32, _mm512_fmadd_ps,
+    _mm512_loadu_ps, _mm512_loadu_si512, _mm512_mul_ps, _mm512_set1_epi32, _mm512_set1_ps, _mm512_setzero_ps,
+    _mm512_setzero_si512, _mm512_storeu_ps, _mm512_sub_epi32,
 };
 
 /// The kernel for a form of word.
 pub(super) fn kernel(form: Form) -> Kernel {
-    let run: unsafe fn(&Tile) = match form {
-        Form::F32 => f32::tile,
-        Form::Bf16 => bf16::tile,
-        Form::Int8 => int8::tile,
+    let (run, flip): (unsafe fn(&Tile), u32) = match form {
+        Form::F32 => (f32::tile, 0),
+        Form::Bf16 => (bf16::tile, 0),
+        Form::Int8 => (int8::tile, 0x8080_8080),
     };
-    Kernel { run, rows: ROWS, panels }
+    Kernel { run, rows: ROWS, panels, flip }
 }
 
 /// Most rows in a tile: 12 rows of two panels fill 24 of the 32 registers.
@@ -31,10 +31,9 @@ fn panels(rows: usize) -> usize {
     }
 }
 
-/// The loops for one form of word: how a word of A and a line of B enter a sum, and how the sum is added to what it starts
-/// from.
+/// The loops for one form of word: how a word of A and a line of B enter a sum, and the number that the sum in the end is.
 macro_rules! form {
-    ($form:ident, $features:literal, |$sum:ident, $a:ident, $b:ident| $step:expr, |$from:ident, $end:ident| $add:expr) => {
+    ($form:ident, $features:literal, |$sum:ident, $a:ident, $b:ident| $step:expr, $number:ident) => {
         mod $form {
             #[allow(clippy::wildcard_imports, reason = "the file's own names")]
             use super::*;
@@ -100,9 +99,10 @@ macro_rules! form {
                         b = b.add(PANEL);
                     }
                     for (r, sums) in sums.iter().enumerate() {
-                        for (p, &$end) in sums.iter().enumerate() {
-                            let $from = _mm512_loadu_ps(t.from.add(r * t.from_row + p * PANEL));
-                            _mm512_storeu_ps(t.c.add(r * t.c_row + p * PANEL), $add);
+                        for (p, &sum) in sums.iter().enumerate() {
+                            let from = _mm512_loadu_ps(t.from.add(r * t.from_row + p * PANEL));
+                            let number = $number(&t.scales, r, p * PANEL, sum);
+                            _mm512_storeu_ps(t.c.add(r * t.c_row + p * PANEL), _mm512_add_ps(from, number));
                         }
                     }
                 }
@@ -115,17 +115,15 @@ form!(
     f32,
     "avx512f",
     |sum, a, b| _mm512_fmadd_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), *sum),
-    |from, sum| _mm512_add_ps(from, sum)
+    itself
 );
-form!(bf16, "avx512f,avx512bf16", |sum, a, b| _mm512_dpbf16_ps(*sum, bf16s(a), bf16s(b)), |from, sum| {
-    _mm512_add_ps(from, sum)
-});
-// The sums are integers, whose bits pass through the registers and places of floats.
+form!(bf16, "avx512f,avx512bf16", |sum, a, b| _mm512_dpbf16_ps(*sum, bf16s(a), bf16s(b)), itself);
+// The sums are integers, whose bits pass through the registers of floats.
 form!(
     int8,
     "avx512f,avx512vnni",
     |sum, a, b| _mm512_castsi512_ps(_mm512_dpbusd_epi32(_mm512_castps_si512(*sum), a, b)),
-    |from, sum| add_integers(from, sum)
+    scaled
 );
 
 /// The words of a register as pairs of bf16.
@@ -136,8 +134,25 @@ fn bf16s(words: __m512i) -> __m512bh {
     unsafe { std::mem::transmute::<__m512i, __m512bh>(words) }
 }
 
+/// A sum that is a number.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn add_integers(a: __m512, b: __m512) -> __m512 {
-    _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(a), _mm512_castps_si512(b)))
+fn itself(_: &Scales, _: usize, _: usize, sum: __m512) -> __m512 {
+    sum
+}
+
+/// What the integers of a row and of the columns from one on stand for.
+///
+/// # Safety
+/// The scales of the row and the columns must exist.
+#[inline]
+#[target_feature(enable = "avx512f")]
+unsafe fn scaled(scales: &Scales, row: usize, column: usize, sum: __m512) -> __m512 {
+    // SAFETY: the caller promises it.
+    let (row, columns, offsets) = unsafe {
+        let offsets = _mm512_loadu_si512(scales.offsets.add(column).cast());
+        (*scales.rows.add(row), _mm512_loadu_ps(scales.columns.add(column)), offsets)
+    };
+    let integers = _mm512_sub_epi32(_mm512_castps_si512(sum), offsets);
+    _mm512_mul_ps(_mm512_cvtepi32_ps(integers), _mm512_mul_ps(_mm512_set1_ps(row), columns))
 }

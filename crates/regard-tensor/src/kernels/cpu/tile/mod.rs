@@ -35,7 +35,8 @@ pub(super) enum Form {
     F32,
     /// Two bf16, the first one low; the sums are f32.
     Bf16,
-    /// Four bytes, the first one lowest: unsigned in A, signed in B. C holds the bits of sums in i32.
+    /// Four bytes, the first one lowest, signed but for A's where [`Kernel::flip`] says so. Their sums are integers, which
+    /// [`Scales`] make numbers of.
     Int8,
 }
 
@@ -58,6 +59,23 @@ pub(super) struct Tile {
     pub(super) c_row: usize,
     pub(super) rows: usize,
     pub(super) panels: usize,
+    pub(super) scales: Scales,
+}
+
+/// What the sums of bytes stand for, by row and by column of the tile: `(sum − offset)·(row's scale · column's scale)`.
+#[derive(Clone, Copy)]
+pub(super) struct Scales {
+    pub(super) rows: *const f32,
+    /// For all columns of the tile's panels, as the next.
+    pub(super) columns: *const f32,
+    /// Read only by a kernel whose [`flip`](Kernel::flip) made the bytes of A too large.
+    pub(super) offsets: *const i32,
+}
+
+impl Scales {
+    /// Those of sums that are numbers already: nobody reads them.
+    pub(super) const NONE: Self =
+        Self { rows: std::ptr::null(), columns: std::ptr::null(), offsets: std::ptr::null() };
 }
 
 /// Most elements of a tile.
@@ -80,6 +98,9 @@ pub(super) struct Kernel {
     /// Panels that a tile of so many rows takes at once: a chain waits 4 cycles for each link, so that about 8 registers
     /// of sums are needed to keep two multiply-add units busy.
     pub(super) panels: fn(usize) -> usize,
+    /// The bits of A's words that must be turned over for this kernel. The highest of each byte adds 128, for instructions
+    /// that take bytes without sign.
+    pub(super) flip: u32,
 }
 
 /// The kernel of an instruction set for a form of word.

@@ -1,6 +1,6 @@
 //! Tiles in plain Rust.
 
-use super::{Form, Kernel, Tile};
+use super::{Form, Kernel, Scales, Tile};
 use crate::kernels::PANEL;
 use crate::kernels::cpu::{isa, math};
 
@@ -13,14 +13,14 @@ pub(super) fn kernel(form: Form) -> Kernel {
         Form::Bf16 => bf16s,
         Form::Int8 => int8s,
     };
-    Kernel { run, rows: ROWS, panels: |_| 1 }
+    Kernel { run, rows: ROWS, panels: |_| 1, flip: 0 }
 }
 
 /// # Safety
 /// As [`Kernel::run`] says.
 unsafe fn f32s(t: &Tile) {
     // SAFETY: handed on to the caller.
-    unsafe { tile(t, |sum, a, b| multiply_add(f32::from_bits(a), f32::from_bits(b), sum), |a, b| a + b) }
+    unsafe { tile(t, |sum, a, b| multiply_add(f32::from_bits(a), f32::from_bits(b), sum), |_, _, sum| sum) }
 }
 
 /// # Safety
@@ -30,32 +30,37 @@ unsafe fn bf16s(t: &Tile) {
         [|word: u32| f32::from_bits(word << 16), |word: u32| f32::from_bits(word & 0xFFFF_0000)];
     let step = |sum, a, b| multiply_add(low(a), low(b), multiply_add(high(a), high(b), sum));
     // SAFETY: handed on to the caller.
-    unsafe { tile(t, step, |a, b| a + b) }
+    unsafe { tile(t, step, |_, _, sum| sum) }
 }
 
 /// # Safety
 /// As [`Kernel::run`] says.
 unsafe fn int8s(t: &Tile) {
-    let integers = |a: f32, b: i32| f32::from_bits(a.to_bits().wrapping_add_signed(b));
-    let step = |sum, a: u32, b: u32| {
+    let step = |sum: f32, a: u32, b: u32| {
         let products = a.to_le_bytes().into_iter().zip(b.to_le_bytes());
-        let products = products.map(|(a, b)| i32::from(a) * i32::from(b.cast_signed()));
-        integers(sum, products.sum())
+        let products = products.map(|(a, b)| i32::from(a.cast_signed()) * i32::from(b.cast_signed()));
+        f32::from_bits(sum.to_bits().wrapping_add_signed(products.sum()))
+    };
+    let Scales { rows, columns, .. } = t.scales;
+    let number = |row, column, sum: f32| {
+        // SAFETY: within the tile, as the caller promises.
+        let scale = unsafe { *rows.add(row) * *columns.add(column) };
+        sum.to_bits().cast_signed() as f32 * scale
     };
     // SAFETY: handed on to the caller.
-    unsafe { tile(t, step, |a, b| integers(a, b.to_bits().cast_signed())) }
+    unsafe { tile(t, step, number) }
 }
 
 fn multiply_add(a: f32, b: f32, c: f32) -> f32 {
     math::fma::<{ isa::PORTABLE_FMA }>(a, b, c)
 }
 
-/// The tile with `step` for a word of A and of B, and `add` for what a sum starts from.
+/// The tile with `step` for a word of A and of B, and `number` for what the sum of a row and a column in the end is.
 ///
 /// # Safety
 /// As [`Kernel::run`] says.
 #[inline]
-unsafe fn tile(t: &Tile, step: impl Fn(f32, u32, u32) -> f32, add: impl Fn(f32, f32) -> f32) {
+unsafe fn tile(t: &Tile, step: impl Fn(f32, u32, u32) -> f32, number: impl Fn(usize, usize, f32) -> f32) {
     for (row, panel) in (0..t.rows).flat_map(|row| (0..t.panels).map(move |panel| (row, panel))) {
         // SAFETY: within the tile, as the caller promises.
         unsafe {
@@ -68,7 +73,7 @@ unsafe fn tile(t: &Tile, step: impl Fn(f32, u32, u32) -> f32, add: impl Fn(f32, 
                 }
             }
             let from = &*t.from.add(row * t.from_row + panel * PANEL).cast::<[f32; PANEL]>();
-            let c = std::array::from_fn(|lane| add(from[lane], sums[lane]));
+            let c = std::array::from_fn(|lane| from[lane] + number(row, panel * PANEL + lane, sums[lane]));
             *t.c.add(row * t.c_row + panel * PANEL).cast::<[f32; PANEL]>() = c;
         }
     }
