@@ -105,8 +105,7 @@ fn disagreements(case: &Value, batch: &Batch) -> Vec<String> {
     names.sort();
     assert_eq!(names, expected.keys().collect::<Vec<_>>(), "{name}: the names of the weights");
     for (weight, leaf) in model.parameters().names().iter().zip(&weights) {
-        let zeros = Tensor::zeros(leaf.shape());
-        let ours = gradients.get(leaf).unwrap_or(&zeros);
+        let ours = gradients.get(leaf).unwrap_or_else(|| Tensor::zeros(leaf.shape()));
         let sizes = serde_json::json!(ours.shape().sizes());
         assert_eq!(sizes, expected[weight][0], "{name}: the shape of {weight}");
         let theirs = decode(&expected[weight][1]);

@@ -101,7 +101,7 @@ fn training_gives_the_same_bits_on_any_threads() {
             };
             let output = model.loss(&training, &batch).unwrap();
             let gradients = tape.backward(&output.loss).unwrap();
-            let all: Vec<Vec<u32>> = weights.iter().map(|leaf| bits(gradients.get(leaf).unwrap())).collect();
+            let all: Vec<Vec<u32>> = weights.iter().map(|leaf| bits(&gradients.get(leaf).unwrap())).collect();
             (output.loss.value().item().to_bits(), all)
         };
         let one = gradients(1);
@@ -266,7 +266,7 @@ fn a_hook_sees_training_on_the_tape() {
         let gradients = tape.backward(&output.loss).unwrap();
         let key =
             model.parameters().names().iter().position(|name| name == "decoder.0.cross_attention.key.weight");
-        (output.negative_log_likelihood, bits(gradients.get(&weights[key.unwrap()]).unwrap()))
+        (output.negative_log_likelihood, bits(&gradients.get(&weights[key.unwrap()]).unwrap()))
     };
     assert_eq!(loss(None), loss(Some(&Nothing)));
     assert_ne!(loss(None), loss(Some(&Temperature::new(2.0).unwrap())));

@@ -23,8 +23,7 @@ pub fn gradient_error(
     let gradients = tape.backward(&loss)?;
     let mut worst: f64 = 0.0;
     for (index, leaf) in leaves.iter().enumerate() {
-        let zeros = Tensor::zeros(leaf.shape());
-        let gradient = gradients.get(leaf).unwrap_or(&zeros);
+        let gradient = gradients.get(leaf).unwrap_or_else(|| Tensor::zeros(leaf.shape()));
         for element in 0..leaf.shape().len() {
             let at = |offset: f64| -> Result<f64> {
                 let mut moved = inputs.to_vec();

@@ -22,6 +22,7 @@
 
 mod element;
 mod error;
+mod gradient;
 pub mod gradient_check;
 pub mod kernels;
 mod log_probs;
@@ -37,6 +38,7 @@ mod threads;
 
 pub use element::{Element, Number};
 pub use error::{Result, TensorError};
+pub use gradient::{Gradient, RowGradient};
 pub use log_probs::{ColumnList, LogProbRow, LogProbs};
 pub use precision::Precision;
 pub use shape::Shape;

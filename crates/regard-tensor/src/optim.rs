@@ -1,7 +1,8 @@
 //! Optimizers, and clipping of gradients by their common norm.
 
 use crate::element::Element;
-use crate::{Tensor, Threads};
+use crate::gradient::PIECE;
+use crate::{Gradient, Tensor, Threads};
 
 /// Which rule changes the weights, with its fixed numbers. The learning rate is given at each step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,12 +69,13 @@ impl<T: Element> Optimizer<T> {
         (&self.first, &self.second)
     }
 
-    /// Changes the weights by one update. A weight without a gradient stays as it is.
+    /// Changes the weights by one update. A weight without a gradient stays as it is; a row that its gradient does not
+    /// keep has the gradient zero, and changes with its memory.
     pub fn update(
         &mut self,
         threads: &Threads,
         weights: &mut [Tensor<T>],
-        gradients: &[Option<Tensor<T>>],
+        gradients: &[Option<Gradient<T>>],
         learning_rate: f64,
     ) {
         self.step += 1;
@@ -81,15 +83,18 @@ impl<T: Element> Optimizer<T> {
         let memory = self.first.iter_mut().zip(&mut self.second);
         for ((weight, gradient), (first, second)) in weights.iter_mut().zip(gradients).zip(memory) {
             let Some(gradient) = gradient else { continue };
-            let size = gradient.values().len().div_ceil(threads.count()).max(16 * 1024);
+            let size = weight.shape().len().div_ceil(threads.count()).max(16 * 1024);
             let parts: Vec<_> = weight
                 .values_mut()
                 .chunks_mut(size)
-                .zip(gradient.values().chunks(size))
                 .zip(first.values_mut().chunks_mut(size).zip(second.values_mut().chunks_mut(size)))
+                .enumerate()
                 .collect();
-            crate::ops::for_parts(threads, parts, |((weight, gradient), (first, second))| {
-                change.apply(weight, gradient, first, second);
+            crate::ops::for_parts(threads, parts, |(index, (weight, (first, second)))| {
+                gradient.read(index * size..index * size + weight.len(), |here, gradient| {
+                    let (weight, first) = (&mut weight[here.clone()], &mut first[here.clone()]);
+                    change.apply(weight, gradient, first, &mut second[here]);
+                });
             });
         }
     }
@@ -149,18 +154,36 @@ impl Change {
     }
 }
 
-/// The Euclidean norm of all gradients together, summed in f64 in the order of the list.
+/// The Euclidean norm of all gradients together, summed in f64: pieces of some thousand values by themselves, and their sums
+/// in the order of the list. It does not depend on the number of threads, nor, where the rows of tables are a multiple of 16
+/// values, on whether zeros are kept.
 #[must_use]
-pub fn global_norm<T: Element>(gradients: &[Option<Tensor<T>>]) -> f64 {
-    gradients.iter().flatten().map(|gradient| T::sum_squares(gradient.values())).sum::<f64>().sqrt()
+pub fn global_norm<T: Element>(threads: &Threads, gradients: &[Option<Gradient<T>>]) -> f64 {
+    let pieces = gradients.iter().flatten().flat_map(Gradient::pieces);
+    let mut sums: Vec<_> = pieces.map(|values| (values, 0.0)).collect();
+    threads.chunks_mut(&mut sums, 1, |_, pieces| {
+        for (values, sum) in pieces {
+            *sum = T::sum_squares(values);
+        }
+    });
+    sums.iter().map(|(_, sum)| sum).sum::<f64>().sqrt()
 }
 
 /// Scales the gradients so that their common norm is at most `limit` (Pascanu et al. 2013). `norm` is their norm now.
-pub fn clip_by_global_norm<T: Element>(gradients: &mut [Option<Tensor<T>>], norm: f64, limit: f64) {
+pub fn clip_by_global_norm<T: Element>(
+    threads: &Threads,
+    gradients: &mut [Option<Gradient<T>>],
+    norm: f64,
+    limit: f64,
+) {
     if norm > limit && norm.is_finite() {
         let factor = T::from_f64(limit / norm);
-        for gradient in gradients.iter_mut().flatten() {
-            T::scale(gradient.values_mut(), factor);
-        }
+        let kept = gradients.iter_mut().flatten().map(Gradient::kept_mut);
+        let mut pieces: Vec<_> = kept.flat_map(|values| values.chunks_mut(PIECE)).collect();
+        threads.chunks_mut(&mut pieces, 1, |_, pieces| {
+            for values in pieces {
+                T::scale(values, factor);
+            }
+        });
     }
 }

@@ -7,6 +7,7 @@ use std::cell::RefCell;
 
 use crate::element::Element;
 use crate::error::{Result, TensorError};
+use crate::gradient::{Gradient, RowGradient, add_rows};
 use crate::ops::for_parts_of;
 use crate::{Precision, Shape, Tensor, Threads};
 
@@ -179,15 +180,18 @@ pub struct Gradients<T: Element = f32> {
 }
 
 /// A gradient under construction. Products of a weight are kept until the end and then summed as one long product,
-/// so that the order of the sum is the order of the rows, whatever the number of threads.
+/// so that the order of the sum is the order of the rows, whatever the number of threads. What is read of a table is kept
+/// until the end too, or until the table has a gradient that is not of rows.
 struct Slot<T: Element> {
     dense: Option<Tensor<T>>,
+    /// Ids and the gradients of their rows; none where there is a dense gradient.
+    reads: Vec<(Vec<u32>, Tensor<T>)>,
     products: Vec<(Tensor<T>, Tensor<T>)>,
 }
 
 impl<T: Element> Default for Slot<T> {
     fn default() -> Self {
-        Self { dense: None, products: Vec::new() }
+        Self { dense: None, reads: Vec::new(), products: Vec::new() }
     }
 }
 
@@ -195,6 +199,7 @@ impl<T: Element> Slot<T> {
     fn flush(&mut self, threads: &Threads, precision: Precision) {
         let Some((dy, x)) = self.products.last() else { return };
         let (outputs, inputs) = (dy.shape().last(), x.shape().last());
+        self.spread([outputs, inputs].into());
         let fresh = self.dense.is_none();
         let mut sum = self.dense.take().unwrap_or_else(|| Tensor::build([outputs, inputs], |_| ()));
         let segments: Vec<_> =
@@ -202,6 +207,21 @@ impl<T: Element> Slot<T> {
         weight_gradient(threads, precision, &segments, (outputs, inputs), sum.values_mut(), !fresh);
         self.products.clear();
         self.dense = Some(sum);
+    }
+
+    /// Writes rows that were read into a dense gradient of this shape.
+    fn spread(&mut self, shape: Shape) {
+        if !self.reads.is_empty() {
+            self.dense = Some(RowGradient::sum(shape, &std::mem::take(&mut self.reads)).to_dense());
+        }
+    }
+
+    /// A slot that is done with: what it has, in the form in which it has it.
+    fn gradient(&self, shape: Shape) -> Option<Gradient<T>> {
+        if self.reads.is_empty() {
+            return self.dense.clone().map(Gradient::Dense);
+        }
+        Some(Gradient::Rows(RowGradient::sum(shape, &self.reads)))
     }
 }
 
@@ -221,20 +241,21 @@ pub(crate) fn weight_gradient<T: Element>(
 }
 
 impl<T: Element> Gradients<T> {
-    /// The gradient of a value; `None` where the loss does not depend on it.
+    /// All values of the gradient of a value; `None` where the loss does not depend on it.
     #[must_use]
-    pub fn get(&self, var: &Var<T>) -> Option<&Tensor<T>> {
-        self.slots.get(var.slot?)?.dense.as_ref()
+    pub fn get(&self, var: &Var<T>) -> Option<Tensor<T>> {
+        Some(self.slots.get(var.slot?)?.gradient(var.shape())?.into_dense())
     }
 
-    /// Takes the gradient of a value out.
-    pub fn take(&mut self, var: &Var<T>) -> Option<Tensor<T>> {
-        self.slots.get_mut(var.slot?)?.dense.take()
+    /// Takes the gradient of a value out: of a table of which rows were read and nothing else, these rows.
+    pub fn take(&mut self, var: &Var<T>) -> Option<Gradient<T>> {
+        std::mem::take(self.slots.get_mut(var.slot?)?).gradient(var.shape())
     }
 
     /// Adds a tensor to the gradient of `var`, where it has one.
     pub(crate) fn add(&mut self, var: &Var<T>, gradient: &Tensor<T>) -> Result<()> {
         let Some(slot) = var.slot else { return Ok(()) };
+        self.slots[slot].spread(var.shape());
         match &mut self.slots[slot].dense {
             Some(sum) => for_parts_of(&self.threads, sum.values_mut(), |first, sum| {
                 T::add_assign(sum, &gradient.values()[first..][..sum.len()]);
@@ -247,6 +268,7 @@ impl<T: Element> Gradients<T> {
     /// Lets `change` write (`fresh` is true, contents unspecified) or add to the gradient of `var`, where it has one.
     pub(crate) fn update(&mut self, var: &Var<T>, change: impl FnOnce(&mut [T], bool)) {
         let Some(slot) = var.slot else { return };
+        self.slots[slot].spread(var.shape());
         match &mut self.slots[slot].dense {
             Some(sum) => change(sum.values_mut(), false),
             empty => *empty = Some(Tensor::build(var.shape(), |values| change(values, true))),
@@ -279,8 +301,19 @@ impl<T: Element> Gradients<T> {
         }
     }
 
+    /// Adds each row of `dy` `[ids, width]` to the row of the table `var` that has its id.
+    pub(crate) fn add_rows(&mut self, var: &Var<T>, ids: Vec<u32>, dy: &Tensor<T>) {
+        let Some(slot) = var.slot else { return };
+        let Slot { dense, reads, .. } = &mut self.slots[slot];
+        match dense {
+            Some(sum) => add_rows(sum.values_mut(), ids.iter().map(|&id| id as usize), dy),
+            None => reads.push((ids, dy.clone())),
+        }
+    }
+
     fn take_slot(&mut self, threads: &Threads, slot: usize, shape: Shape) -> Option<Tensor<T>> {
         self.slots[slot].flush(threads, self.precision);
+        self.slots[slot].spread(shape);
         self.slots[slot].dense.take().map(|gradient| gradient.reshape(shape).unwrap_or(gradient))
     }
 

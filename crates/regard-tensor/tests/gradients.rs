@@ -80,6 +80,17 @@ fn shapes() {
     check(&[&[3, 7]], |tape, x| ops::slice_last(tape, &x[0], 2..7));
     check(&[&[5, 3]], |tape, x| ops::select_rows(tape, &x[0], &[4, 0, 4]));
     check(&[&[7, 3]], |tape, x| ops::embedding(tape, &x[0], &[6, 1, 6, 0]));
+    // A table that is read twice, and multiplied and added to between: rows, then all of them.
+    check(&[&[7, 3], &[4, 3]], |tape, x| {
+        let first = ops::embedding(tape, &x[0], &[6, 1, 6, 0])?;
+        let table = ops::add(tape, &x[0], &ops::embedding(tape, &x[0], &[0, 0, 3, 4, 5, 2, 1])?)?;
+        let first = ops::linear(tape, &ops::add(tape, &first, &x[1])?, &x[0], None)?;
+        ops::add(
+            tape,
+            &first,
+            &ops::linear(tape, &ops::embedding(tape, &table, &[3, 2, 3, 1])?, &x[0], None)?,
+        )
+    });
     check(&[&[3, 5, 7]], |tape, x| ops::transpose_leading(tape, &x[0]));
     check(&[&[3, 5, 7]], |tape, x| ops::reshape(tape, &x[0], [5, 21]));
     check(&[&[3, 5], &[3, 5]], |tape, x| ops::carry(tape, &x[0], &x[1], &[true, false, true]));

@@ -44,7 +44,7 @@ fn check<T: Element>(case: &Value, threads: &Threads, tolerance: f64) {
     let loss = weighted(&tape, &outputs).unwrap();
     let gradients = tape.backward(&loss).unwrap();
     for (place, (leaf, expected)) in leaves.iter().zip(tensors(&case["gradients"])).enumerate() {
-        let gradient = gradients.get(leaf).cloned().unwrap_or_else(|| Tensor::zeros(leaf.shape()));
+        let gradient = gradients.get(leaf).unwrap_or_else(|| Tensor::zeros(leaf.shape()));
         assert_close(&format!("{name}: gradient {place}"), &gradient, &expected, tolerance);
     }
 }

@@ -6,7 +6,7 @@ mod common;
 
 use common::{assert_close, tensors};
 use regard_tensor::optim::{Optimizer, Rule, clip_by_global_norm, global_norm};
-use regard_tensor::{Element, Tensor, Threads};
+use regard_tensor::{Element, Gradient, Tensor, Threads};
 use serde_json::Value;
 
 fn stored() -> Value {
@@ -27,7 +27,8 @@ fn check<T: Element>(stored: &Value, name: &str, numbers: &Value, tolerance: f64
     let mut optimizer = Optimizer::new(rule(numbers), &weights);
     let steps = stored["gradients"].as_array().unwrap().iter().zip(numbers["after"].as_array().unwrap());
     for (step, (gradients, after)) in steps.enumerate() {
-        let gradients: Vec<_> = tensors(gradients).into_iter().map(Some).collect();
+        let gradients: Vec<_> =
+            tensors(gradients).into_iter().map(|values| Some(Gradient::Dense(values))).collect();
         optimizer.update(&Threads::single(), &mut weights, &gradients, numbers["lr"].as_f64().unwrap());
         for (weight, expected) in weights.iter().zip(tensors(after)) {
             assert_close(&format!("{name}, step {step}"), weight, &expected, tolerance);
@@ -55,19 +56,19 @@ fn rule(numbers: &Value) -> Rule {
 /// PyTorch divides by the norm + 1e-6, so the agreement is no closer than 1e-6 over the norm.
 #[test]
 fn clipping_agrees_with_pytorch() {
-    let stored = stored();
-    let mut gradients: Vec<Option<Tensor<f64>>> =
-        tensors(&stored["gradients"][0]).into_iter().map(Some).collect();
+    let (stored, threads) = (stored(), Threads::single());
+    let mut gradients: Vec<Option<Gradient<f64>>> =
+        tensors(&stored["gradients"][0]).into_iter().map(|values| Some(Gradient::Dense(values))).collect();
     let (norm, limit) = (stored["clip"]["norm"].as_f64().unwrap(), stored["clip"]["limit"].as_f64().unwrap());
-    assert!((global_norm(&gradients) - norm).abs() < 1e-12 * norm);
-    clip_by_global_norm(&mut gradients, norm, limit);
+    assert!((global_norm(&threads, &gradients) - norm).abs() < 1e-12 * norm);
+    clip_by_global_norm(&threads, &mut gradients, norm, limit);
     for (gradient, expected) in gradients.iter().flatten().zip(tensors(&stored["clip"]["clipped"])) {
-        assert_close("clipped", gradient, &expected, 1e-6);
+        assert_close("clipped", &gradient.to_dense(), &expected, 1e-6);
     }
-    assert!((global_norm(&gradients) - limit).abs() < 1e-12);
+    assert!((global_norm(&threads, &gradients) - limit).abs() < 1e-12);
     let before = gradients.clone();
-    clip_by_global_norm(&mut gradients, limit, 3.0);
+    clip_by_global_norm(&threads, &mut gradients, limit, 3.0);
     for (gradient, before) in gradients.iter().flatten().zip(before.iter().flatten()) {
-        assert_eq!(gradient.values(), before.values());
+        assert_eq!(gradient.to_dense().values(), before.to_dense().values());
     }
 }

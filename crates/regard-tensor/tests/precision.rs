@@ -30,7 +30,7 @@ fn run<T: Element>(precision: Precision, threads: usize) -> Result<Vec<Tensor<T>
     let loss = ops::linear_cross_entropy(&tape, &hidden, &output, None, targets)?.loss;
     let mut results = vec![loss.value().clone()];
     let gradients = tape.backward(&loss)?;
-    results.extend([&x, &inner, &output].map(|var| gradients.get(var).expect("it has one").clone()));
+    results.extend([&x, &inner, &output].map(|var| gradients.get(var).expect("it has one")));
     Ok(results)
 }
 

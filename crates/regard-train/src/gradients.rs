@@ -1,7 +1,7 @@
 //! The gradients of one update: of a batch, or of several that count as one.
 
 use regard_model::{Noise, Scored, Seq2Seq, Training};
-use regard_tensor::{Tape, Tensor, Threads};
+use regard_tensor::{Gradient, Tape, Threads};
 use regard_text::Batch;
 
 use crate::config::TrainingConfig;
@@ -37,7 +37,7 @@ pub struct UpdateGradients {
     /// Target tokens.
     pub tokens: usize,
     /// In the order of the weights; `None` where the loss does not depend on one, or it is frozen.
-    pub gradients: Vec<Option<Tensor>>,
+    pub gradients: Vec<Option<Gradient>>,
 }
 
 impl GradientInput<'_> {
@@ -80,19 +80,18 @@ impl GradientInput<'_> {
             if part == 0 {
                 sum.gradients = gradients;
             } else {
-                sum.gradients.iter_mut().zip(gradients).for_each(|(sum, gradient)| add(sum, gradient));
+                for (sum, gradient) in sum.gradients.iter_mut().zip(gradients) {
+                    *sum = plus(self.threads, sum.take(), gradient);
+                }
             }
         }
         Ok(sum)
     }
 }
 
-fn add(sum: &mut Option<Tensor>, gradient: Option<Tensor>) {
+fn plus(threads: &Threads, sum: Option<Gradient>, gradient: Option<Gradient>) -> Option<Gradient> {
     match (sum, gradient) {
-        (Some(sum), Some(gradient)) => {
-            sum.values_mut().iter_mut().zip(gradient.values()).for_each(|(sum, &value)| *sum += value);
-        }
-        (sum @ None, gradient) => *sum = gradient,
-        (Some(_), None) => {}
+        (Some(sum), Some(gradient)) => Some(sum.plus(threads, gradient)),
+        (sum, gradient) => sum.or(gradient),
     }
 }

@@ -163,10 +163,10 @@ impl Trainer {
         for (part, &loss) in losses.iter().enumerate() {
             self.check_finite("the loss", loss, part, batches.get(part..=part).unwrap_or_default())?;
         }
-        let gradient_norm = global_norm(&gradients);
+        let gradient_norm = global_norm(&self.threads, &gradients);
         self.check_finite("the norm of the gradients", gradient_norm, 0, batches)?;
         if self.config.clip_norm > 0.0 {
-            clip_by_global_norm(&mut gradients, gradient_norm, self.config.clip_norm);
+            clip_by_global_norm(&self.threads, &mut gradients, gradient_norm, self.config.clip_norm);
         }
         let learning_rate = self.schedule.learning_rate(step);
         let weights = self.model.parameters_mut().values_mut();

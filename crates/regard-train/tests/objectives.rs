@@ -11,7 +11,7 @@ use regard_model::{
     AttentionHook, AttentionSite, HookCall, ModelConfig, ModelError, Preset, Row, Scored, Seq2Seq, Training,
     checkpoint,
 };
-use regard_tensor::{Tape, Threads, Var};
+use regard_tensor::{Gradient, Tape, Tensor, Threads, Var};
 use regard_text::{Batch, Pair, PairSource};
 use regard_train::{
     Adversary, Frozen, GradientInput, GuidedAlignment, GuidedAlignmentConfig, GuidedStep, Objective, Recipe,
@@ -185,8 +185,8 @@ fn the_loss_of_links_is_marians() {
 fn check_slope(model_config: &ModelConfig, objective: &dyn Fn(&dyn Seq2Seq) -> Objective, batches: &[Batch]) {
     let model = info(model_config).build(SEED).unwrap();
     let found = compute(&*model, &config(1), &objective(&*model), 1, batches);
-    let square = |gradient: &regard_tensor::Tensor| {
-        gradient.values().iter().map(|&value| f64::from(value).powi(2)).sum::<f64>()
+    let square = |gradient: &Gradient| {
+        gradient.to_dense().values().iter().map(|&value| f64::from(value).powi(2)).sum::<f64>()
     };
     let norm = found.gradients.iter().flatten().map(square).sum::<f64>().sqrt();
     let at = |step: f64| {
@@ -194,7 +194,7 @@ fn check_slope(model_config: &ModelConfig, objective: &dyn Fn(&dyn Seq2Seq) -> O
         let weights = moved.parameters_mut().values_mut().iter_mut().zip(&found.gradients);
         for (weight, gradient) in weights {
             let Some(gradient) = gradient else { continue };
-            for (weight, &slope) in weight.values_mut().iter_mut().zip(gradient.values()) {
+            for (weight, &slope) in weight.values_mut().iter_mut().zip(gradient.to_dense().values()) {
                 *weight += (step / norm * f64::from(slope)) as f32;
             }
         }
@@ -276,8 +276,9 @@ fn bits_are_the_same_on_any_threads_and_in_parts() {
                 let config = TrainingConfig { precision, ..config(1) };
                 let gradients = |threads: usize| {
                     let found = compute(&*model, &config, &objective, threads, &batches);
-                    let values = found.gradients.iter().flatten().flat_map(regard_tensor::Tensor::values);
-                    let bits: Vec<u32> = values.map(|value| value.to_bits()).collect();
+                    let dense = found.gradients.iter().flatten().map(Gradient::to_dense);
+                    let bits = |values: Tensor| values.values().iter().map(|value| value.to_bits()).collect();
+                    let bits: Vec<Vec<u32>> = dense.map(bits).collect();
                     (found.losses, bits)
                 };
                 let one = gradients(1);
@@ -294,6 +295,7 @@ fn bits_are_the_same_on_any_threads_and_in_parts() {
         [&whole[..], &batches].map(|batches| compute(&*model, &config(1), &objective, 1, batches));
     assert!((whole.losses[0] - parts.losses.iter().sum::<f64>()).abs() < 1e-6);
     for (whole, parts) in whole.gradients.iter().flatten().zip(parts.gradients.iter().flatten()) {
+        let (whole, parts) = (whole.to_dense(), parts.to_dense());
         assert!(whole.values().iter().zip(parts.values()).all(|(x, y)| (x - y).abs() < 1e-6));
     }
 }

@@ -24,11 +24,7 @@ pub fn embedding<T: Element>(tape: &Tape<T>, table: &Var<T>, ids: &[u32]) -> Res
     let (table, ids) = (table.clone(), ids.to_vec());
     let [y] = tape.record([y], move |_, outputs, gradients| {
         if let [Some(dy)] = outputs {
-            gradients.accumulate(&table, |sum| {
-                for (&id, dy) in ids.iter().zip(dy.values().chunks_exact(width.max(1))) {
-                    T::add_assign(&mut sum[id as usize * width..][..width], dy);
-                }
-            });
+            gradients.add_rows(&table, ids, dy);
         }
         Ok(())
     });

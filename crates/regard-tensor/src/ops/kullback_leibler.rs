@@ -65,7 +65,8 @@ mod tests {
         let expected = 2.0_f64.ln() + (2.0_f64 / 3.0).ln();
         assert!((loss.value().item() - expected).abs() < 1e-8, "2 · (½ ln 2 + ½ ln ⅔)");
         let gradients = tape.backward(&loss).unwrap();
-        let found = gradients.get(&x).unwrap().values();
+        let gradient = gradients.get(&x).unwrap();
+        let found = gradient.values();
         let expected = [2.0 * (2.0_f64.ln() + 1.0), 2.0 * ((2.0_f64 / 3.0).ln() + 1.0), 0.0, 0.0, 0.0, 0.0];
         assert!(found.iter().zip(expected).all(|(x, y)| (x - y).abs() < 1e-8), "{found:?}");
         let tape = Tape::inference(&Threads::single());

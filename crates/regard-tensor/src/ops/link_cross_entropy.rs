@@ -77,7 +77,8 @@ mod tests {
         let expected = -2.0 * ((0.25 + 1e-6_f64).ln() + 1e-6_f64.ln());
         assert!((loss.value().item() - expected).abs() < 1e-12);
         let gradients = tape.backward(&loss).unwrap();
-        let found = gradients.get(&weights).unwrap().values();
+        let gradient = gradients.get(&weights).unwrap();
+        let found = gradient.values();
         let half = -1.0 / (0.25 + 1e-6);
         let expected = [0.0, half, half, -2.0 / 1e-6, 0.0, 0.0];
         assert!(

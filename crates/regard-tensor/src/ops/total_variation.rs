@@ -73,7 +73,8 @@ mod tests {
         assert!((loss.value().item() - 1.5).abs() < 1e-12, "3 · ½ (0.5 + 0.5); padding costs nothing");
         let gradients = tape.backward(&loss).unwrap();
         let expected = [1.5 * 0.75, -1.5 * 0.25, 0.0, 0.0];
-        let found = gradients.get(&x).unwrap().values();
+        let gradient = gradients.get(&x).unwrap();
+        let found = gradient.values();
         assert!(found.iter().zip(expected).all(|(x, y)| (x - y).abs() < 1e-12), "{found:?}");
         let tape = Tape::inference(&Threads::single());
         assert!(total_variation(&tape, &x, &y, &[true], 1.0).is_err());
