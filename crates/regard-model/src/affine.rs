@@ -1,7 +1,7 @@
 //! A learned map.
 
 use regard_tensor::Var;
-use regard_tensor::ops;
+use regard_tensor::ops::{self, Function};
 
 use crate::error::Result;
 use crate::layer_norm::LayerNorm;
@@ -39,6 +39,15 @@ impl Affine {
         let without = Self::without_bias(builder, name, output, input);
         let norm = LayerNorm::new(builder, &format!("{name}.norm"), output, 0..0, epsilon);
         Self { norm: Some(norm), ..without }
+    }
+
+    /// A function of the mapped.
+    pub(crate) fn apply_then(&self, pass: &Pass, x: &Var, function: Function) -> Result<Var> {
+        if self.norm.is_some() {
+            return Ok(function.apply(pass.tape, &self.apply(pass, x)?)?);
+        }
+        let bias = self.bias.map(|bias| pass.weight(bias));
+        Ok(ops::linear_then(pass.tape, x, pass.weight(self.weight), bias, function)?)
     }
 
     pub(crate) fn apply(&self, pass: &Pass, x: &Var) -> Result<Var> {

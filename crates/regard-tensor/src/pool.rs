@@ -90,7 +90,7 @@ impl<T> Lists<T> {
         list.buffers.push(buffer);
         list.given = self.clock;
         let mut freed = Vec::new();
-        while self.waiting > self.most_in_use {
+        while self.in_use + self.waiting > self.most_in_use + self.most_in_use / 8 {
             let Some((&class, list)) = self.free.iter_mut().min_by_key(|(_, list)| list.given) else { break };
             freed.extend(list.buffers.pop());
             self.waiting -= freed.last().map_or(0, bytes);

@@ -31,6 +31,12 @@ impl<T: Element> Var<T> {
         &self.value
     }
 
+    /// The value alone.
+    #[must_use]
+    pub fn into_value(self) -> Tensor<T> {
+        self.value
+    }
+
     /// The shape of the value.
     #[must_use]
     pub fn shape(&self) -> Shape {

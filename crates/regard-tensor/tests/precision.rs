@@ -2,7 +2,7 @@
 
 #![allow(clippy::float_cmp, reason = "equal bits are the point")]
 
-use regard_tensor::ops::{self, Targets};
+use regard_tensor::ops::{self, Function, Targets};
 use regard_tensor::{Element, Precision, Result, Tape, Tensor, Threads, Var, random};
 
 /// Large enough for several tasks.
@@ -87,5 +87,23 @@ fn a_weight_that_is_only_packed_multiplies_as_before_and_can_still_be_read() {
         let mut changed = packed;
         changed.values_mut()[0] = 7.0;
         assert!(changed.item() == 7.0 && product(&changed) != product(&weight));
+    }
+}
+
+#[test]
+fn a_function_after_a_product_is_that_of_the_product() {
+    let threads = Threads::new(2);
+    let [x, weight, bias] = [(331, WIDTH, 6), (VOCABULARY, WIDTH, 7), (1, VOCABULARY, 8)]
+        .map(|(rows, width, seed)| values::<f32>(rows, width, seed));
+    let bias = bias.reshape([VOCABULARY]).unwrap();
+    for function in [Function::Tanh, Function::Sigmoid, Function::Relu, Function::Gelu, Function::Swish] {
+        let two_steps = |tape: &Tape| {
+            let [x, weight, bias] = [&x, &weight, &bias].map(|value| tape.leaf(value.clone()));
+            let together = ops::linear_then(tape, &x, &weight, Some(&bias), function).unwrap();
+            let product = ops::linear(tape, &x, &weight, Some(&bias)).unwrap();
+            assert_eq!(together.value().values(), function.apply(tape, &product).unwrap().value().values());
+            together.value().values().to_vec()
+        };
+        assert_eq!(two_steps(&Tape::inference(&threads)), two_steps(&Tape::new(&threads)), "{function:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! The feed-forward part of a layer: two maps and a function between them, word by word.
 
 use regard_tensor::Var;
-use regard_tensor::ops;
+use regard_tensor::ops::{self, Function};
 
 use super::Around;
 use crate::affine::Affine;
@@ -37,20 +37,22 @@ impl FeedForward {
 
     pub(crate) fn apply(&self, pass: &Pass, x: &Var, rows: &[Row]) -> Result<Var> {
         let input = self.around.input(pass, x)?;
-        let mut inner = self.input.apply(pass, &input)?;
-        inner = match &self.gate {
-            Some(gate) => ops::mul(pass.tape, &self.activate(pass, &gate.apply(pass, &input)?)?, &inner)?,
-            None => self.activate(pass, &inner)?,
+        let inner = match &self.gate {
+            Some(gate) => {
+                let inner = self.input.apply(pass, &input)?;
+                ops::mul(pass.tape, &gate.apply_then(pass, &input, self.function())?, &inner)?
+            }
+            None => self.input.apply_then(pass, &input, self.function())?,
         };
         let output = self.output.apply(pass, &pass.dropout(&inner, self.dropout)?)?;
         self.around.output(pass, x, &output, rows)
     }
 
-    fn activate(&self, pass: &Pass, x: &Var) -> Result<Var> {
-        Ok(match self.activation {
-            Activation::Relu => ops::relu(pass.tape, x)?,
-            Activation::Gelu => ops::gelu(pass.tape, x)?,
-            Activation::Swish => ops::swish(pass.tape, x)?,
-        })
+    fn function(&self) -> Function {
+        match self.activation {
+            Activation::Relu => Function::Relu,
+            Activation::Gelu => Function::Gelu,
+            Activation::Swish => Function::Swish,
+        }
     }
 }

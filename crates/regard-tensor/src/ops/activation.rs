@@ -4,6 +4,48 @@ use super::for_parts_of;
 use crate::element::Element;
 use crate::{Result, Tape, Tensor, Var};
 
+/// A function of one number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Function {
+    /// See [`tanh`].
+    Tanh,
+    /// See [`sigmoid`].
+    Sigmoid,
+    /// See [`relu`].
+    Relu,
+    /// See [`gelu`].
+    Gelu,
+    /// See [`swish`].
+    Swish,
+}
+
+impl Function {
+    /// The function of each element.
+    ///
+    /// # Errors
+    /// None at present; the type is that of every operation.
+    pub fn apply<T: Element>(self, tape: &Tape<T>, x: &Var<T>) -> Result<Var<T>> {
+        match self {
+            Self::Tanh => tanh(tape, x),
+            Self::Sigmoid => sigmoid(tape, x),
+            Self::Relu => relu(tape, x),
+            Self::Gelu => gelu(tape, x),
+            Self::Swish => swish(tape, x),
+        }
+    }
+
+    /// The function of each number of a slice, in its place.
+    pub(super) fn of_slice<T: Element>(self) -> fn(&mut [T]) {
+        match self {
+            Self::Tanh => T::tanh_slice,
+            Self::Sigmoid => T::sigmoid_slice,
+            Self::Relu => relu_slice,
+            Self::Gelu => T::gelu_slice,
+            Self::Swish => T::swish_slice,
+        }
+    }
+}
+
 /// `tanh(x)`.
 ///
 /// # Errors
@@ -25,8 +67,7 @@ pub fn sigmoid<T: Element>(tape: &Tape<T>, x: &Var<T>) -> Result<Var<T>> {
 /// # Errors
 /// None at present; the type is that of every operation.
 pub fn relu<T: Element>(tape: &Tape<T>, x: &Var<T>) -> Result<Var<T>> {
-    let function = |x: &mut [T]| x.iter_mut().for_each(|x| *x = if *x <= T::ZERO { T::ZERO } else { *x });
-    Ok(apply(tape, x, function, |y| if y > T::ZERO { T::ONE } else { T::ZERO }))
+    Ok(apply(tape, x, relu_slice, |y| if y > T::ZERO { T::ONE } else { T::ZERO }))
 }
 
 /// `x·Φ(x)`, Φ the normal distribution function: the exact form (Hendrycks & Gimpel 2016), `PyTorch`'s default.
@@ -43,6 +84,11 @@ pub fn gelu<T: Element>(tape: &Tape<T>, x: &Var<T>) -> Result<Var<T>> {
 /// None at present; the type is that of every operation.
 pub fn swish<T: Element>(tape: &Tape<T>, x: &Var<T>) -> Result<Var<T>> {
     Ok(apply_of_input(tape, x, T::swish_slice, T::swish_backward_slice))
+}
+
+/// Numbers that are not numbers stay so.
+fn relu_slice<T: Element>(x: &mut [T]) {
+    x.iter_mut().for_each(|x| *x = if *x <= T::ZERO { T::ZERO } else { *x });
 }
 
 /// A function whose derivative is known from its own value.

@@ -1,5 +1,6 @@
 //! Sums of matrix products with weights.
 
+use super::Function;
 use crate::element::Element;
 use crate::error::TensorError;
 use crate::{Result, Tape, Tensor, Var};
@@ -15,6 +16,26 @@ pub fn linear<T: Element>(
     bias: Option<&Var<T>>,
 ) -> Result<Var<T>> {
     linear_sum(tape, &[(x, weight)], bias, None)
+}
+
+/// `f(x · Wᵀ + b)`, see [`linear`]: without a gradient the function is computed where the product lies.
+///
+/// # Errors
+/// Where the sizes do not fit.
+pub fn linear_then<T: Element>(
+    tape: &Tape<T>,
+    x: &Var<T>,
+    weight: &Var<T>,
+    bias: Option<&Var<T>>,
+    function: Function,
+) -> Result<Var<T>> {
+    let y = linear(tape, x, weight, bias)?;
+    if y.has_gradient() {
+        return function.apply(tape, &y);
+    }
+    let mut y = y.into_value();
+    super::for_parts_of(tape.threads(), y.values_mut(), |_, part| function.of_slice()(part));
+    Ok(Var::constant(y))
 }
 
 /// `base + Σ x_i · W_iᵀ + b`, in this order: each `x_i` is `[…, in_i]`, each weight `[out, in_i]`, `base` is `[…, out]`.

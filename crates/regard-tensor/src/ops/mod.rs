@@ -44,7 +44,7 @@ mod trails;
 mod transpose;
 mod weighted_sum;
 
-pub use activation::{gelu, relu, sigmoid, swish, tanh};
+pub use activation::{Function, gelu, relu, sigmoid, swish, tanh};
 pub use add::add;
 pub use additive_scores::additive_scores;
 pub use carry::carry;
@@ -59,7 +59,7 @@ pub use head_contexts::head_contexts;
 pub use head_scores::head_scores;
 pub use kullback_leibler::kullback_leibler;
 pub use layer_norm::layer_norm;
-pub use linear::{linear, linear_sum};
+pub use linear::{linear, linear_sum, linear_then};
 pub use link_cross_entropy::{Link, link_cross_entropy};
 pub use log_softmax::log_softmax;
 pub use lstm_cell::lstm_cell;
