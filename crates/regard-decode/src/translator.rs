@@ -24,6 +24,10 @@ use crate::translation::{Candidate, Translation};
 /// Source tokens that are read of a line; the rest is cut off and [`Translation::cut_from`] says so.
 pub const MAX_SOURCE_TOKENS: usize = 1000;
 
+/// Lines that a thread takes at a time, where so many are asked for, even if they are more than its share: with fewer, products
+/// are slower.
+const SHARE: usize = 16;
+
 /// A model with the pipelines of both its sides. It does not change when it works, and may be shared between threads.
 #[derive(Clone)]
 pub struct Translator {
@@ -41,7 +45,8 @@ pub struct Translator {
 pub struct TranslateOptions {
     /// The search; its `attention` decides whether alignment and attention are returned.
     pub search: SearchOptions,
-    /// Most sentences that are searched together. It changes the speed and nothing else.
+    /// Most sentences that are searched at a time, by all threads together, of which each takes 16 where that is more. It
+    /// changes the speed and nothing else.
     pub batch_size: usize,
     /// Whether each `<unk>` becomes the source word with the largest weight.
     pub replace_unk: bool,
@@ -256,15 +261,17 @@ impl Translator {
         Ok(found.into_iter().map(cut).collect())
     }
 
-    /// Runs `work` on batches of at most `most` of the lines `order`, the longest first: the results in that order. Batches
-    /// are shared out over the threads, so that a thread waits for another at the end alone; one batch has all threads.
+    /// Runs `work` on batches of the lines `order`, the longest first: the results in that order. Batches are shared out over
+    /// the threads, so that a thread waits for another at the end alone; one batch has all threads. At most `most` lines are
+    /// at work at a time, or [`SHARE`] for each thread.
     fn in_batches<T: Send>(
         &self,
         order: &[usize],
         most: usize,
         work: impl Fn(&[usize], &Threads) -> Result<Vec<T>> + Sync,
     ) -> Result<Vec<T>> {
-        let (least, threads) = (order.len().div_ceil(most), self.threads.count());
+        let threads = self.threads.count();
+        let least = order.len().div_ceil(most.min((most / threads).max(SHARE)));
         let count =
             if order.len() < threads { least } else { least.next_multiple_of(threads).min(order.len()) };
         let batch = |index: usize| &order[index * order.len() / count..(index + 1) * order.len() / count];
