@@ -37,10 +37,14 @@ impl<T: Pooled> Packed<T> {
         Self::build(threads, k, n, |panels, first| {
             let rows = blocks.iter().flat_map(|block| block.chunks_exact(n));
             for (at, row) in rows.enumerate() {
-                for (panel, values) in panels.chunks_exact_mut(PANEL * k).zip(row[first..].chunks(PANEL)) {
-                    let line = &mut panel[at * PANEL..(at + 1) * PANEL];
-                    line[..values.len()].copy_from_slice(values);
-                    line[values.len()..].fill(T::default());
+                let (lines, rest) = row[first..].as_chunks::<PANEL>();
+                let mut panels =
+                    panels.chunks_exact_mut(PANEL * k).map(|panel| &mut panel[at * PANEL..][..PANEL]);
+                // Of known length, as a copy of an unknown one is a call.
+                lines.iter().zip(panels.by_ref()).for_each(|(line, to)| to.copy_from_slice(line));
+                if let (false, Some(to)) = (rest.is_empty(), panels.next()) {
+                    to[..rest.len()].copy_from_slice(rest);
+                    to[rest.len()..].fill(T::default());
                 }
             }
         })
