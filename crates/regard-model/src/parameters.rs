@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use regard_tensor::{Precision, Shape, Tape, Tensor, Var, random};
+use regard_tensor::{List, Precision, Shape, Tape, Tensor, Var, random};
 
 use crate::error::{ModelError, Result};
 
@@ -72,13 +72,13 @@ impl Parameters {
 
     /// The weights as values whose gradient is wanted.
     #[must_use]
-    pub fn leaves(&self, tape: &Tape) -> Vec<Var> {
+    pub fn leaves(&self, tape: &Tape) -> List<Var> {
         self.values.iter().map(|value| tape.leaf(value.clone())).collect()
     }
 
     /// The weights as values without a gradient.
     #[must_use]
-    pub fn constants(&self) -> Vec<Var> {
+    pub fn constants(&self) -> List<Var> {
         self.values.iter().cloned().map(Var::constant).collect()
     }
 }

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use regard_tensor::ops::{self, DropoutMask};
-use regard_tensor::{Tape, Tensor, Var, random};
+use regard_tensor::{List, Tape, Tensor, Var, random};
 
 use crate::attention::{AttentionHook, Place, ValueCall};
 use crate::error::Result;
@@ -54,7 +54,7 @@ impl<'a> Pass<'a> {
     }
 
     /// `x` as the hook wants it at a place.
-    pub(crate) fn hooked(&self, place: Place, x: Var, rows: impl FnOnce() -> Vec<Row>) -> Result<Var> {
+    pub(crate) fn hooked(&self, place: Place, x: Var, rows: impl FnOnce() -> List<Row>) -> Result<Var> {
         match self.hook().filter(|hook| hook.wants_value(place)) {
             Some(hook) => hook.value(&ValueCall { tape: self.tape, place, rows: &rows() }, x),
             None => Ok(x),

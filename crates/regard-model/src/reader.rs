@@ -1,5 +1,6 @@
 //! What reads for a recurrent writer: recurrent layers, or the encoder of a Transformer.
 
+use regard_tensor::List;
 use regard_text::Padded;
 
 use crate::config::RecurrentConfig;
@@ -30,7 +31,7 @@ impl Reader {
             Self::Recurrent(encoder) => Ok((encoder.encode(pass, source)?, Vec::new())),
             Self::Transformer(encoder) => {
                 let encoded = encoder.encode(pass, source)?;
-                Ok((rnn::Encoded { states: encoded.states, finals: Vec::new() }, encoded.attention))
+                Ok((rnn::Encoded { states: encoded.states, finals: List::default() }, encoded.attention))
             }
         }
     }

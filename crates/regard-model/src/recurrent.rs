@@ -1,7 +1,7 @@
 //! The recurrent encoder-decoder, behind the trait that all families share.
 
 use regard_tensor::ops::{self, Targets};
-use regard_tensor::{LogProbs, Precision, Tensor, Var, random};
+use regard_tensor::{List, LogProbs, Precision, Tensor, Var, random};
 use regard_text::{Batch, Padded, special_tokens};
 
 use crate::attention::{AttentionSite, Place};
@@ -122,7 +122,7 @@ impl RecurrentModel {
     }
 
     /// The embeddings of last tokens, `[tokens, width]`, which rows read.
-    fn embed(&self, pass: &Pass, tokens: &[u32], rows: impl FnOnce() -> Vec<Row>) -> Result<Var> {
+    fn embed(&self, pass: &Pass, tokens: &[u32], rows: impl FnOnce() -> List<Row>) -> Result<Var> {
         let x = ops::embedding(pass.tape, pass.weight(self.parts.target_embedding), tokens)?;
         let x = pass.hooked(Place::TargetWords, x, rows)?;
         pass.dropout(&pass.word_dropout(&x, self.word_dropout)?, self.dropout)
@@ -131,15 +131,15 @@ impl RecurrentModel {
     /// Readout vectors of all steps under teacher forcing, time after time: `[time, rows, width]`.
     fn teacher_forced(&self, pass: &Pass, memory: &DecoderMemory, target: &Padded) -> Result<Var> {
         let (rows, steps) = (target.rows(), target.width);
-        let tokens: Vec<u32> = (0..steps).flat_map(|time| last_tokens(target, time)).collect();
-        let all_rows = || (0..steps).flat_map(|time| one_row_a_sentence(rows, time)).collect();
+        let tokens: List<u32> = (0..steps).flat_map(|time| last_tokens(target, time)).collect();
+        let all_rows = || rows_by_time(rows, steps);
         let embeddings = self.embed(pass, &tokens, all_rows)?;
         let width = embeddings.shape().last();
         let embeddings = ops::reshape(pass.tape, &embeddings, [steps, rows, width])?;
         let projected = self.parts.decoder.project(pass, &embeddings)?;
-        let mut state = self.parts.decoder.start(pass, memory, &(0..rows).collect::<Vec<_>>())?;
+        let mut state = self.parts.decoder.start(pass, memory, &(0..rows).collect::<List<_>>())?;
         let masks = self.parts.decoder.masks(pass);
-        let (mut inputs, mut vectors) = (Vec::with_capacity(steps), Vec::with_capacity(steps));
+        let (mut inputs, mut vectors) = (List::with_capacity(steps), List::with_capacity(steps));
         for time in 0..steps {
             let embedding = ops::slice(pass.tape, &embeddings, time)?;
             let projected = ops::slice(pass.tape, &projected, time)?;
@@ -161,11 +161,11 @@ impl RecurrentModel {
     /// The same where some inputs are the model's own last predictions, through which no gradient flows.
     fn sampled(&self, pass: &Pass, memory: &DecoderMemory, target: &Padded, noise: Noise) -> Result<Var> {
         let rows = target.rows();
-        let mut state = self.parts.decoder.start(pass, memory, &(0..rows).collect::<Vec<_>>())?;
+        let mut state = self.parts.decoder.start(pass, memory, &(0..rows).collect::<List<_>>())?;
         let masks = self.parts.decoder.masks(pass);
-        let mut vectors: Vec<Var> = Vec::with_capacity(target.width);
+        let mut vectors: List<Var> = List::with_capacity(target.width);
         for time in 0..target.width {
-            let mut tokens: Vec<u32> = last_tokens(target, time).collect();
+            let mut tokens: List<u32> = last_tokens(target, time).collect();
             if let Some(last) = vectors.last() {
                 let coin = |row: usize| random::unit(noise.key, (time * rows + row) as u64) < noise.sampling;
                 if (0..rows).any(coin) {
@@ -188,7 +188,7 @@ impl RecurrentModel {
         Ok(ops::stack(pass.tape, &vectors)?)
     }
 
-    fn most_likely(&self, pass: &Pass, vectors: &Var) -> Result<Vec<u32>> {
+    fn most_likely(&self, pass: &Pass, vectors: &Var) -> Result<List<u32>> {
         let logits = self.logits(pass, &vectors.detach())?;
         let best = |row: &[f32]| {
             let better = |best: usize, id: usize| if row[id] > row[best] { id } else { best };
@@ -263,7 +263,7 @@ impl Predictor for RecurrentModel {
         let words = memory.words.as_ref();
         let memory = layout.memory(memory).ok_or_else(Self::layout_error)?;
         let state: DecoderState = layout.state(state).ok_or_else(Self::layout_error)?;
-        let embedding = self.embed(&pass, tokens, || rows.to_vec())?;
+        let embedding = self.embed(&pass, tokens, || List::from(rows))?;
         let input = StepInput { embedding: &embedding, projected: None, rows };
         let step =
             self.parts.decoder.step(&pass, &memory, &state, &input, &self.parts.decoder.masks(&pass))?;
@@ -291,8 +291,8 @@ impl Seq2Seq for RecurrentModel {
         let vectors = self.vectors(&pass, training, batch)?;
         let target = &batch.target;
         let places = || (0..target.width).flat_map(|time| (0..target.rows()).map(move |row| (time, row)));
-        let ids: Vec<u32> = places().map(|(time, row)| padded_token(target, row, time)).collect();
-        let counts: Vec<bool> =
+        let ids: List<u32> = places().map(|(time, row)| padded_token(target, row, time)).collect();
+        let counts: List<bool> =
             places().map(|(time, row)| training.scored.counts(time, target.lengths[row])).collect();
         let targets = Targets {
             ids: &ids,
@@ -314,7 +314,7 @@ impl Seq2Seq for RecurrentModel {
         let pass = Pass::of_training(training);
         let logits = self.logits(&pass, &self.vectors(&pass, training, batch)?)?;
         let target = &batch.target;
-        let rows = (0..target.width).flat_map(|time| one_row_a_sentence(target.rows(), time)).collect();
+        let rows = rows_by_time(target.rows(), target.width);
         Ok(Distributions { log_probs: ops::log_softmax(training.tape, &logits)?, rows })
     }
 
@@ -340,7 +340,13 @@ fn last_tokens(target: &Padded, time: usize) -> impl Iterator<Item = u32> {
     })
 }
 
+/// The rows of all steps, one after the other.
+fn rows_by_time(rows: usize, steps: usize) -> List<Row> {
+    let row = |place: usize| Row { sentence: place % rows, hypothesis: 0, parent: 0, position: place / rows };
+    (0..steps * rows).map(row).collect()
+}
+
 /// The rows of a step in which row `i` translates sentence `i`.
-fn one_row_a_sentence(rows: usize, position: usize) -> Vec<Row> {
+fn one_row_a_sentence(rows: usize, position: usize) -> List<Row> {
     (0..rows).map(|sentence| Row { sentence, hypothesis: 0, parent: 0, position }).collect()
 }

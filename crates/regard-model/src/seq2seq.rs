@@ -1,6 +1,6 @@
 //! What every encoder-decoder can do. Nothing outside of this crate asks which family a model belongs to.
 
-use regard_tensor::{LogProbs, Tape, Tensor, Var};
+use regard_tensor::{List, LogProbs, Tape, Tensor, Var};
 use regard_text::{Batch, Padded};
 
 use crate::attention::{AttentionHook, AttentionSite};
@@ -114,15 +114,17 @@ pub struct Row {
 }
 
 /// Every place of every sentence, padding included, as the rows of a batch.
-pub(crate) fn rows_of(sentences: &Padded) -> Vec<Row> {
+pub(crate) fn rows_of(sentences: &Padded) -> List<Row> {
     rows_in(sentences.rows(), sentences.width)
 }
 
 /// So many positions of each sentence in turn.
-pub(crate) fn rows_in(sentences: usize, positions: usize) -> Vec<Row> {
-    let row =
-        |sentence| (0..positions).map(move |position| Row { sentence, hypothesis: 0, parent: 0, position });
-    (0..sentences).flat_map(row).collect()
+pub(crate) fn rows_in(sentences: usize, positions: usize) -> List<Row> {
+    let row = |place: usize| {
+        let (sentence, position) = (place / positions, place % positions);
+        Row { sentence, hypothesis: 0, parent: 0, position }
+    };
+    (0..sentences * positions).map(row).collect()
 }
 
 /// Encoded sentences: immutable, shared by all hypotheses of a sentence. What the tensors mean is the model's business.

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use crate::element::Element;
 use crate::ops::for_parts_of;
-use crate::{Shape, Tensor, Threads};
+use crate::{List, Shape, Tensor, Threads};
 
 /// About how many values are summed up in one piece.
-pub(crate) const PIECE: usize = 32 * 1024;
+const PIECE: usize = 32 * 1024;
 /// How many zeros at most stand in at a time for rows that are not kept.
 const ZEROS: usize = 2048;
 
@@ -24,7 +24,7 @@ pub enum Gradient<T: Element = f32> {
 #[derive(Clone, Debug)]
 pub struct RowGradient<T: Element = f32> {
     shape: Shape,
-    places: Vec<u32>,
+    places: List<u32>,
     rows: Tensor<T>,
 }
 
@@ -76,16 +76,27 @@ impl<T: Element> Gradient<T> {
         }
     }
 
-    /// The values that are kept, in pieces that depend on the shape alone: each has what is kept of the same rows of the
-    /// weight, whether or not that is all of them.
-    pub(crate) fn pieces(&self) -> impl Iterator<Item = &[T]> {
-        let width = self.shape().last().max(1);
-        let count = (PIECE / width).max(1);
-        let (all, some) = match self {
-            Self::Dense(values) => (Some(values.values().chunks(count * width)), None),
-            Self::Rows(rows) => (None, Some(rows.pieces(count))),
-        };
-        all.into_iter().flatten().chain(some.into_iter().flatten())
+    /// How many pieces the weight is cut into; this depends on its shape alone.
+    pub(crate) fn pieces(&self) -> usize {
+        self.shape().rows().div_ceil(self.rows_of_piece())
+    }
+
+    /// What is kept of a piece of the weight, whether or not that is all of it.
+    pub(crate) fn piece(&self, index: usize) -> &[T] {
+        let count = self.rows_of_piece();
+        let width = self.shape().last();
+        let rows = index * count..((index + 1) * count).min(self.shape().rows());
+        match self {
+            Self::Dense(values) => &values.values()[rows.start * width..rows.end * width],
+            Self::Rows(gradient) => {
+                let kept = |end: usize| gradient.places.partition_point(|&place| (place as usize) < end);
+                &gradient.rows.values()[kept(rows.start) * width..kept(rows.end) * width]
+            }
+        }
+    }
+
+    fn rows_of_piece(&self) -> usize {
+        (PIECE / self.shape().last().max(1)).max(1)
     }
 
     /// Calls `visit(places, values)` for all values at a `range` of places in the weight, from first to last, many at a time.
@@ -101,10 +112,10 @@ impl<T: Element> Gradient<T> {
 impl<T: Element> RowGradient<T> {
     /// The gradient of a table from all that was read of it: ids `[n]`, each once or more, and the gradients of their rows
     /// `[n, width]`. What belongs to one row is added to zero in this order.
-    pub(crate) fn sum(shape: Shape, reads: &[(Vec<u32>, Tensor<T>)]) -> Self {
-        let mut places: Vec<u32> = reads.iter().flat_map(|(ids, _)| ids).copied().collect();
-        places.sort_unstable();
-        places.dedup();
+    pub(crate) fn sum(shape: Shape, reads: &[(List<u32>, Tensor<T>)]) -> Self {
+        let mut all: List<u32> = reads.iter().flat_map(|(ids, _)| ids).copied().collect();
+        all.sort_unstable();
+        let places: List<u32> = all.chunk_by(|a, b| a == b).map(|same| same[0]).collect();
         let rows = Tensor::build([places.len(), shape.last()], |sums| {
             sums.fill(T::ZERO);
             for (ids, rows) in reads {
@@ -135,17 +146,6 @@ impl<T: Element> RowGradient<T> {
 
     fn plus(self, other: Self) -> Self {
         Self::sum(self.shape, &[(self.places, self.rows), (other.places, other.rows)])
-    }
-
-    /// What is kept of each `count` rows of the table of which something is.
-    fn pieces(&self, count: usize) -> impl Iterator<Item = &[T]> {
-        let piece = move |place: u32| place as usize / count;
-        let mut rest = self.rows.values();
-        self.places.chunk_by(move |&a, &b| piece(a) == piece(b)).map(move |places| {
-            let (values, behind) = rest.split_at(places.len() * self.rows.shape().last());
-            rest = behind;
-            values
-        })
     }
 
     fn read(&self, range: Range<usize>, mut visit: impl FnMut(Range<usize>, &[T])) {

@@ -1,8 +1,8 @@
 //! Optimizers, and clipping of gradients by their common norm.
 
 use crate::element::Element;
-use crate::gradient::PIECE;
-use crate::{Gradient, Tensor, Threads};
+use crate::ops::for_parts_of;
+use crate::{Gradient, List, Tensor, Threads};
 
 /// Which rule changes the weights, with its fixed numbers. The learning rate is given at each step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -84,13 +84,12 @@ impl<T: Element> Optimizer<T> {
         for ((weight, gradient), (first, second)) in weights.iter_mut().zip(gradients).zip(memory) {
             let Some(gradient) = gradient else { continue };
             let size = weight.shape().len().div_ceil(threads.count()).max(16 * 1024);
-            let parts: Vec<_> = weight
+            let parts = weight
                 .values_mut()
                 .chunks_mut(size)
                 .zip(first.values_mut().chunks_mut(size).zip(second.values_mut().chunks_mut(size)))
-                .enumerate()
-                .collect();
-            crate::ops::for_parts(threads, parts, |(index, (weight, (first, second)))| {
+                .enumerate();
+            crate::ops::for_items(threads, parts, size, |(index, (weight, (first, second)))| {
                 gradient.read(index * size..index * size + weight.len(), |here, gradient| {
                     let (weight, first) = (&mut weight[here.clone()], &mut first[here.clone()]);
                     change.apply(weight, gradient, first, &mut second[here]);
@@ -159,14 +158,17 @@ impl Change {
 /// values, on whether zeros are kept.
 #[must_use]
 pub fn global_norm<T: Element>(threads: &Threads, gradients: &[Option<Gradient<T>>]) -> f64 {
-    let pieces = gradients.iter().flatten().flat_map(Gradient::pieces);
-    let mut sums: Vec<_> = pieces.map(|values| (values, 0.0)).collect();
+    let pieces = |gradient: &Gradient<T>| 0..gradient.pieces();
+    let mut sums: List<(usize, usize, f64)> = (gradients.iter().enumerate())
+        .filter_map(|(index, gradient)| Some((index, pieces(gradient.as_ref()?))))
+        .flat_map(|(index, pieces)| pieces.map(move |piece| (index, piece, 0.0)))
+        .collect();
     threads.chunks_mut(&mut sums, 1, |_, pieces| {
-        for (values, sum) in pieces {
-            *sum = T::sum_squares(values);
+        for (index, piece, sum) in pieces {
+            *sum = gradients[*index].as_ref().map_or(0.0, |gradient| T::sum_squares(gradient.piece(*piece)));
         }
     });
-    sums.iter().map(|(_, sum)| sum).sum::<f64>().sqrt()
+    sums.iter().map(|(_, _, sum)| sum).sum::<f64>().sqrt()
 }
 
 /// Scales the gradients so that their common norm is at most `limit` (Pascanu et al. 2013). `norm` is their norm now.
@@ -178,12 +180,8 @@ pub fn clip_by_global_norm<T: Element>(
 ) {
     if norm > limit && norm.is_finite() {
         let factor = T::from_f64(limit / norm);
-        let kept = gradients.iter_mut().flatten().map(Gradient::kept_mut);
-        let mut pieces: Vec<_> = kept.flat_map(|values| values.chunks_mut(PIECE)).collect();
-        threads.chunks_mut(&mut pieces, 1, |_, pieces| {
-            for values in pieces {
-                T::scale(values, factor);
-            }
-        });
+        for gradient in gradients.iter_mut().flatten() {
+            for_parts_of(threads, gradient.kept_mut(), |_, values| T::scale(values, factor));
+        }
     }
 }

@@ -1,11 +1,15 @@
 //! Buffers that are used again: training asks for the same sizes at every step, and fresh memory costs page faults.
 
-use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Smaller buffers go to the allocator, which is as fast for them.
-const LEAST_LEN: usize = 1024;
+use crate::recycle;
+
+/// Buffers up to this length are kept by the thread that drops them.
+const SMALL: usize = 1024;
+
+/// Four size classes for each power of two.
+const CLASSES: usize = 4 * usize::BITS as usize;
 
 /// What buffers are made of: numbers, and words of several small numbers.
 pub trait Pooled: Copy + Default + Debug + Send + Sync + 'static {
@@ -13,8 +17,9 @@ pub trait Pooled: Copy + Default + Debug + Send + Sync + 'static {
     fn free_lists() -> &'static FreeLists<Self>;
 }
 
-/// The free buffers of one element type. As many bytes wait at most as were ever in use at once, so memory stays within
-/// twice what the work needs, whatever sizes it goes through.
+/// The free buffers of one element type. In use or waiting, there are at most an eighth more bytes than were ever in use at
+/// once, whatever sizes the work goes through. Work that comes again may need more, as its sizes are not all in use at once:
+/// where it asks for what was freed, so much more may be there from then on, up to half more than was ever in use.
 #[derive(Debug)]
 pub struct FreeLists<T> {
     lists: Mutex<Lists<T>>,
@@ -22,10 +27,12 @@ pub struct FreeLists<T> {
 
 #[derive(Debug)]
 struct Lists<T> {
-    /// Size class → buffers of at least that capacity; no list is empty.
-    free: BTreeMap<usize, FreeList<T>>,
+    /// By the number of the size class: buffers of at least that capacity.
+    free: [FreeList<T>; CLASSES],
     /// Bytes that wait.
     waiting: usize,
+    /// Bytes that may be there.
+    allowed: usize,
     /// Bytes that were taken and not given back.
     in_use: usize,
     /// The largest `in_use` so far.
@@ -37,6 +44,8 @@ struct Lists<T> {
 #[derive(Debug)]
 struct FreeList<T> {
     buffers: Vec<Vec<T>>,
+    /// Buffers that were freed because too much waited.
+    freed: usize,
     /// The clock when a buffer was last given.
     given: u64,
 }
@@ -45,7 +54,8 @@ impl<T: Pooled> FreeLists<T> {
     /// Empty lists.
     #[must_use]
     pub const fn new() -> Self {
-        let lists = Lists { free: BTreeMap::new(), waiting: 0, in_use: 0, most_in_use: 0, clock: 0 };
+        let free = [const { FreeList { buffers: Vec::new(), freed: 0, given: 0 } }; CLASSES];
+        let lists = Lists { free, waiting: 0, allowed: 0, in_use: 0, most_in_use: 0, clock: 0 };
         Self { lists: Mutex::new(lists) }
     }
 
@@ -69,15 +79,19 @@ impl<T: Pooled> FreeLists<T> {
 impl<T> Lists<T> {
     fn take(&mut self, len: usize) -> Option<Vec<T>> {
         let least = class_above(len);
-        let found = self.free.range_mut(least..=2 * least).next();
-        let found = found.and_then(|(&class, list)| Some((class, list.buffers.pop()?)));
-        if let Some((class, buffer)) = &found {
-            self.waiting -= bytes(buffer);
-            self.drop_empty(*class);
-        }
-        self.in_use += found.as_ref().map_or(least * size_of::<T>(), |(_, buffer)| bytes(buffer));
+        let found =
+            self.free[number(least)..=number(2 * least)].iter_mut().find_map(|list| list.buffers.pop());
+        self.waiting -= found.as_ref().map_or(0, bytes);
+        let size = found.as_ref().map_or(least * size_of::<T>(), bytes);
+        self.in_use += size;
         self.most_in_use = self.most_in_use.max(self.in_use);
-        found.map(|(_, buffer)| buffer)
+        if found.is_none() && self.free[number(least)].freed > 0 {
+            self.free[number(least)].freed -= 1;
+            self.allowed += size;
+        }
+        let [least, most] = allowed(self.most_in_use);
+        self.allowed = self.allowed.clamp(least, most);
+        found
     }
 
     /// Keeps a buffer, and returns those that have waited longest and are too much.
@@ -85,25 +99,24 @@ impl<T> Lists<T> {
         self.in_use = self.in_use.saturating_sub(bytes(&buffer));
         self.waiting += bytes(&buffer);
         self.clock += 1;
-        let empty = || FreeList { buffers: Vec::new(), given: 0 };
-        let list = self.free.entry(class_below(buffer.capacity())).or_insert_with(empty);
+        let list = &mut self.free[number(class_below(buffer.capacity()))];
         list.buffers.push(buffer);
         list.given = self.clock;
         let mut freed = Vec::new();
-        while self.in_use + self.waiting > self.most_in_use + self.most_in_use / 8 {
-            let Some((&class, list)) = self.free.iter_mut().min_by_key(|(_, list)| list.given) else { break };
+        while self.in_use + self.waiting > self.allowed {
+            let kept = self.free.iter_mut().filter(|list| !list.buffers.is_empty());
+            let Some(list) = kept.min_by_key(|list| list.given) else { break };
             freed.extend(list.buffers.pop());
+            list.freed += 1;
             self.waiting -= freed.last().map_or(0, bytes);
-            self.drop_empty(class);
         }
         freed
     }
+}
 
-    fn drop_empty(&mut self, class: usize) {
-        if self.free.get(&class).is_some_and(|list| list.buffers.is_empty()) {
-            self.free.remove(&class);
-        }
-    }
+/// How many bytes may be there at first and in the end, where so many were in use at once.
+fn allowed(most_in_use: usize) -> [usize; 2] {
+    [most_in_use + most_in_use / 8, most_in_use + most_in_use / 2]
 }
 
 fn bytes<T>(buffer: &Vec<T>) -> usize {
@@ -128,6 +141,12 @@ fn class_below(capacity: usize) -> usize {
     capacity / step * step
 }
 
+/// The number of a size class.
+fn number(class: usize) -> usize {
+    let step = step(class);
+    4 * step.ilog2() as usize + class / step
+}
+
 /// The distance of the size classes around `len`: a quarter of the power of two below it.
 fn step(len: usize) -> usize {
     1 << len.max(4).ilog2().saturating_sub(2)
@@ -137,10 +156,7 @@ fn step(len: usize) -> usize {
 /// read.
 #[must_use]
 pub fn take<T: Pooled>(len: usize) -> Vec<T> {
-    if len < LEAST_LEN {
-        return vec![T::default(); len];
-    }
-    let mut buffer = T::free_lists().take(len);
+    let mut buffer = if len <= SMALL { recycle::take_vec(len) } else { T::free_lists().take(len) };
     buffer.resize(len, T::default());
     buffer
 }
@@ -155,14 +171,12 @@ pub fn take_zeroed<T: Pooled>(len: usize) -> Vec<T> {
 
 /// Hands a buffer back for the next [`take`].
 pub fn give<T: Pooled>(buffer: Vec<T>) {
-    if buffer.capacity() >= LEAST_LEN {
-        T::free_lists().give(buffer);
-    }
+    if buffer.capacity() <= SMALL { recycle::give_vec(buffer) } else { T::free_lists().give(buffer) }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{FreeLists, class_above, class_below, give, take, take_zeroed};
+    use super::{FreeLists, allowed, class_above, class_below, give, number, take, take_zeroed};
 
     #[test]
     fn classes_hold_what_they_are_asked_for() {
@@ -170,6 +184,7 @@ mod tests {
             let class = class_above(len);
             assert!(class >= len && class <= len + len / 4 + 1, "{len}: {class}");
             assert_eq!(class_below(class), class);
+            assert_eq!(number(class_above(class + 1)), number(class) + 1);
             assert!(class_below(len) <= len && class_above(class_below(len)) <= len);
         }
     }
@@ -192,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_waits_than_was_in_use() {
+    fn no_more_waits_than_is_allowed() {
         let lists = FreeLists::<f32>::new();
         // Two buffers at a time, of ever other sizes.
         for len in (2000..200_000).step_by(5000) {
@@ -202,20 +217,37 @@ mod tests {
             }
             let lists = lists.locked();
             assert_eq!(lists.in_use, 0);
-            assert!(lists.waiting <= lists.most_in_use && lists.most_in_use <= 2 * 2 * 4 * class_above(len));
-            let counted: usize = lists.free.values().flat_map(|list| &list.buffers).map(super::bytes).sum();
+            assert!(lists.waiting <= allowed(lists.most_in_use)[1]);
+            assert!(lists.most_in_use <= 2 * 2 * 4 * class_above(len));
+            let counted: usize = lists.free.iter().flat_map(|list| &list.buffers).map(super::bytes).sum();
             assert_eq!(counted, lists.waiting);
-            assert!(lists.free.values().all(|list| !list.buffers.is_empty()));
         }
         // What has waited longest has gone.
-        assert!(lists.locked().free.keys().all(|&class| class > 100_000));
+        let lists = lists.locked();
+        assert!(lists.free.iter().flat_map(|list| &list.buffers).all(|buffer| buffer.capacity() > 100_000));
+    }
+
+    #[test]
+    fn work_that_comes_again_finds_its_buffers() {
+        let lists = FreeLists::<f32>::new();
+        // One at a time, and together more than the largest.
+        let misses = |len: usize| {
+            let found = lists.locked().take(len);
+            let missed = found.is_none();
+            lists.give(found.unwrap_or_else(|| vec![0.0; class_above(len)]));
+            usize::from(missed)
+        };
+        let rounds: Vec<usize> = (0..6).map(|_| [4000, 9000].into_iter().map(misses).sum()).collect();
+        assert!(rounds[1] > 0 && rounds[4..] == [0, 0], "{rounds:?}");
+        let lists = lists.locked();
+        assert!(lists.waiting > lists.most_in_use && lists.waiting <= allowed(lists.most_in_use)[1]);
     }
 
     #[test]
     fn what_never_was_taken_is_freed() {
         let lists = FreeLists::<f64>::new();
         lists.give(Vec::with_capacity(4096));
-        assert!(lists.locked().free.is_empty());
+        assert!(lists.locked().free.iter().all(|list| list.buffers.is_empty()));
     }
 
     #[test]

@@ -8,8 +8,9 @@ use std::cell::RefCell;
 use crate::element::Element;
 use crate::error::{Result, TensorError};
 use crate::gradient::{Gradient, RowGradient, add_rows};
+use crate::kernels::Segment;
 use crate::ops::for_parts_of;
-use crate::{Precision, Shape, Tensor, Threads};
+use crate::{List, Precision, Shape, Tensor, Threads, recycle};
 
 /// A value, and where its gradient will be found, if it has one.
 #[derive(Clone, Debug)]
@@ -56,13 +57,34 @@ impl<T: Element> Var<T> {
     }
 }
 
-/// The backward pass of one operation: gradients of its outputs in, gradients of its inputs added.
-type Backward<T> = Box<dyn FnOnce(&Threads, &[Option<Tensor<T>>], &mut Gradients<T>) -> Result<()>>;
-
-struct Record<T: Element> {
+/// An operation on the tape: the places and shapes of its outputs, and its backward pass, which gets the gradients of the
+/// outputs and adds to those of the inputs.
+struct Record<F, const N: usize> {
     first_output: usize,
-    shapes: Vec<Shape>,
-    backward: Backward<T>,
+    shapes: [Shape; N],
+    backward: F,
+}
+
+/// What can be done with a record whatever the operation is.
+trait Step<T: Element> {
+    /// Runs the backward pass, where the loss depends on an output.
+    fn run(self: Box<Self>, threads: &Threads, gradients: &mut Gradients<T>) -> Result<()>;
+}
+
+impl<T, F, const N: usize> Step<T> for Option<Record<F, N>>
+where
+    T: Element,
+    F: FnOnce(&Threads, &[Option<Tensor<T>>], &mut Gradients<T>) -> Result<()> + 'static,
+{
+    fn run(self: Box<Self>, threads: &Threads, gradients: &mut Gradients<T>) -> Result<()> {
+        let Some(Record { first_output, shapes, backward }) = recycle::unboxed(self) else { return Ok(()) };
+        let mut slot = first_output;
+        let outputs = shapes.map(|shape| {
+            slot += 1;
+            gradients.take_slot(threads, slot - 1, shape)
+        });
+        if outputs.iter().any(Option::is_some) { backward(threads, &outputs, gradients) } else { Ok(()) }
+    }
 }
 
 /// The list of operations of one pass, and the threads that compute them.
@@ -71,7 +93,7 @@ pub struct Tape<T: Element = f32> {
     precision: Precision,
     recording: bool,
     slots: RefCell<usize>,
-    records: RefCell<Vec<Record<T>>>,
+    records: RefCell<List<Box<dyn Step<T>>>>,
 }
 
 impl<T: Element> Tape<T> {
@@ -133,7 +155,12 @@ impl<T: Element> Tape<T> {
 
     /// Whether an operation on these inputs needs a backward pass.
     pub(crate) fn needs_gradient(&self, inputs: &[&Var<T>]) -> bool {
-        self.recording && inputs.iter().any(|input| input.has_gradient())
+        self.needs_gradient_of(inputs.iter().copied())
+    }
+
+    /// As [`Tape::needs_gradient`], of any number of inputs.
+    pub(crate) fn needs_gradient_of<'a>(&self, inputs: impl IntoIterator<Item = &'a Var<T>>) -> bool {
+        self.recording && inputs.into_iter().any(Var::has_gradient)
     }
 
     /// The outputs of an operation, with their backward pass.
@@ -143,8 +170,8 @@ impl<T: Element> Tape<T> {
         backward: impl FnOnce(&Threads, &[Option<Tensor<T>>], &mut Gradients<T>) -> Result<()> + 'static,
     ) -> [Var<T>; N] {
         let first_output = self.reserve(N);
-        let shapes = outputs.iter().map(Tensor::shape).collect();
-        self.records.borrow_mut().push(Record { first_output, shapes, backward: Box::new(backward) });
+        let shapes = outputs.each_ref().map(Tensor::shape);
+        self.records.borrow_mut().push(recycle::boxed(Record { first_output, shapes, backward }));
         let mut slot = first_output;
         outputs.map(|value| {
             slot += 1;
@@ -162,16 +189,9 @@ impl<T: Element> Tape<T> {
         let slots = (0..self.slots.into_inner()).map(|_| Slot::default()).collect();
         let mut gradients = Gradients { slots, precision: self.precision, threads: self.threads.clone() };
         gradients.slots[slot].dense = Some(Tensor::build(loss.shape(), |values| values.fill(T::ONE)));
-        for record in self.records.into_inner().into_iter().rev() {
-            let outputs: Vec<_> = record
-                .shapes
-                .iter()
-                .enumerate()
-                .map(|(index, &shape)| gradients.take_slot(&self.threads, record.first_output + index, shape))
-                .collect();
-            if outputs.iter().any(Option::is_some) {
-                (record.backward)(&self.threads, &outputs, &mut gradients)?;
-            }
+        let mut records = self.records.into_inner();
+        while let Some(record) = records.pop() {
+            record.run(&self.threads, &mut gradients)?;
         }
         gradients.finish(&self.threads);
         Ok(gradients)
@@ -180,7 +200,7 @@ impl<T: Element> Tape<T> {
 
 /// Gradients by the place of their value on the tape.
 pub struct Gradients<T: Element = f32> {
-    slots: Vec<Slot<T>>,
+    slots: List<Slot<T>>,
     precision: Precision,
     threads: Threads,
 }
@@ -191,13 +211,13 @@ pub struct Gradients<T: Element = f32> {
 struct Slot<T: Element> {
     dense: Option<Tensor<T>>,
     /// Ids and the gradients of their rows; none where there is a dense gradient.
-    reads: Vec<(Vec<u32>, Tensor<T>)>,
-    products: Vec<(Tensor<T>, Tensor<T>)>,
+    reads: List<(List<u32>, Tensor<T>)>,
+    products: List<(Tensor<T>, Tensor<T>)>,
 }
 
 impl<T: Element> Default for Slot<T> {
     fn default() -> Self {
-        Self { dense: None, reads: Vec::new(), products: Vec::new() }
+        Self { dense: None, reads: List::default(), products: List::default() }
     }
 }
 
@@ -208,9 +228,8 @@ impl<T: Element> Slot<T> {
         self.spread([outputs, inputs].into());
         let fresh = self.dense.is_none();
         let mut sum = self.dense.take().unwrap_or_else(|| Tensor::build([outputs, inputs], |_| ()));
-        let segments: Vec<_> =
-            self.products.iter().rev().map(|(dy, x)| (dy.values(), x.values(), x.shape().rows())).collect();
-        weight_gradient(threads, precision, &segments, (outputs, inputs), sum.values_mut(), !fresh);
+        self.products.reverse();
+        weight_gradient(threads, precision, &self.products, (outputs, inputs), sum.values_mut(), !fresh);
         self.products.clear();
         self.dense = Some(sum);
     }
@@ -231,11 +250,25 @@ impl<T: Element> Slot<T> {
     }
 }
 
-/// The gradient of a weight from segments `(dY, X, rows)`, in a precision: see [`Kernels::gemm_tn`](crate::kernels::Kernels::gemm_tn).
+impl<T: Element> Segment<T> for (Tensor<T>, Tensor<T>) {
+    fn dy(&self) -> &[T] {
+        self.0.values()
+    }
+
+    fn x(&self) -> &[T] {
+        self.1.values()
+    }
+
+    fn rows(&self) -> usize {
+        self.1.shape().rows()
+    }
+}
+
+/// The gradient of a weight from segments, in a precision: see [`Kernels::gemm_tn`](crate::kernels::Kernels::gemm_tn).
 pub(crate) fn weight_gradient<T: Element>(
     threads: &Threads,
     precision: Precision,
-    segments: &[(&[T], &[T], usize)],
+    segments: &[impl Segment<T>],
     (outputs, inputs): (usize, usize),
     sum: &mut [T],
     accumulate: bool,
@@ -308,7 +341,7 @@ impl<T: Element> Gradients<T> {
     }
 
     /// Adds each row of `dy` `[ids, width]` to the row of the table `var` that has its id.
-    pub(crate) fn add_rows(&mut self, var: &Var<T>, ids: Vec<u32>, dy: &Tensor<T>) {
+    pub(crate) fn add_rows(&mut self, var: &Var<T>, ids: List<u32>, dy: &Tensor<T>) {
         let Some(slot) = var.slot else { return };
         let Slot { dense, reads, .. } = &mut self.slots[slot];
         match dense {

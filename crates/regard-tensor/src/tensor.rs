@@ -1,10 +1,11 @@
 //! Arrays: a shape and a shared, immutable buffer that goes back to the pool when nobody holds it.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use crate::element::Element;
 use crate::error::{Result, TensorError};
 use crate::kernels::Operand;
+use crate::recycle::Shared;
 use crate::{Precision, Shape, Threads, pool};
 
 /// An array of numbers. A clone shares the buffer; values are changed only by who holds it alone.
@@ -12,7 +13,7 @@ use crate::{Precision, Shape, Threads, pool};
 pub struct Tensor<T: Element = f32> {
     shape: Shape,
     offset: usize,
-    buffer: Arc<Buffer<T>>,
+    buffer: Shared<Buffer<T>>,
 }
 
 struct Buffer<T: Element> {
@@ -25,7 +26,7 @@ struct Buffer<T: Element> {
     packed_transposed: PerPrecision<T>,
 }
 
-type PerPrecision<T> = [OnceLock<Arc<Operand<T>>>; 3];
+type PerPrecision<T> = [OnceLock<Shared<Operand<T>>>; 3];
 
 impl<T: Element> Buffer<T> {
     fn new(values: Vec<T>) -> Self {
@@ -80,14 +81,14 @@ impl<T: Element> Tensor<T> {
         if shape.len() != values.len() {
             return Err(TensorError::Length { op: "tensor", shape, found: values.len() });
         }
-        Ok(Self { shape, offset: 0, buffer: Arc::new(Buffer::new(values)) })
+        Ok(Self { shape, offset: 0, buffer: Shared::new(Buffer::new(values)) })
     }
 
     /// A tensor of zeros.
     #[must_use]
     pub fn zeros(shape: impl Into<Shape>) -> Self {
         let shape = shape.into();
-        Self { shape, offset: 0, buffer: Arc::new(Buffer::new(pool::take_zeroed(shape.len()))) }
+        Self { shape, offset: 0, buffer: Shared::new(Buffer::new(pool::take_zeroed(shape.len()))) }
     }
 
     /// A tensor that `fill` writes. What it finds there is unspecified.
@@ -95,7 +96,7 @@ impl<T: Element> Tensor<T> {
         let shape = shape.into();
         let mut values = pool::take(shape.len());
         fill(&mut values);
-        Self { shape, offset: 0, buffer: Arc::new(Buffer::new(values)) }
+        Self { shape, offset: 0, buffer: Shared::new(Buffer::new(values)) }
     }
 
     /// A tensor of one number.
@@ -137,7 +138,7 @@ impl<T: Element> Tensor<T> {
         if !self.is_whole() {
             *self = self.deep_copy();
         }
-        let buffer = Arc::make_mut(&mut self.buffer);
+        let buffer = self.buffer.make_mut();
         buffer.values();
         buffer.packed = PerPrecision::default();
         buffer.packed_transposed = PerPrecision::default();
@@ -159,7 +160,7 @@ impl<T: Element> Tensor<T> {
         if shape.len() != self.shape.len() {
             return Err(TensorError::ShapeMismatch { op: "reshape", left: self.shape, right: shape });
         }
-        Ok(Self { shape, offset: self.offset, buffer: Arc::clone(&self.buffer) })
+        Ok(Self { shape, offset: self.offset, buffer: self.buffer.clone() })
     }
 
     /// Entry `index` of the first dimension, without a copy.
@@ -171,7 +172,7 @@ impl<T: Element> Tensor<T> {
             return Err(TensorError::Index { op: "slice", index, limit: self.shape.first() });
         }
         let shape = self.shape.inner();
-        Ok(Self { shape, offset: self.offset + index * shape.len(), buffer: Arc::clone(&self.buffer) })
+        Ok(Self { shape, offset: self.offset + index * shape.len(), buffer: self.buffer.clone() })
     }
 
     /// The rows of a `[rows, last]` tensor at the given places.
@@ -200,7 +201,7 @@ impl<T: Element> Tensor<T> {
     }
 
     /// This `[out, in]` weight as the right side of `x · Wᵀ`; packed once as long as the values stay.
-    pub(crate) fn packed(&self, threads: &Threads, precision: Precision) -> Arc<Operand<T>> {
+    pub(crate) fn packed(&self, threads: &Threads, precision: Precision) -> Shared<Operand<T>> {
         let (n, k) = (self.shape.rows(), self.shape.last());
         self.kept(&self.buffer.packed, precision, || {
             Operand::from_transposed(threads, precision, self.values(), n, k)
@@ -208,7 +209,7 @@ impl<T: Element> Tensor<T> {
     }
 
     /// This `[out, in]` weight as the right side of `y · W`; packed once as long as the values stay.
-    pub(crate) fn packed_transposed(&self, threads: &Threads, precision: Precision) -> Arc<Operand<T>> {
+    pub(crate) fn packed_transposed(&self, threads: &Threads, precision: Precision) -> Shared<Operand<T>> {
         let (k, n) = (self.shape.rows(), self.shape.last());
         self.kept(&self.buffer.packed_transposed, precision, || {
             Operand::from_rows(threads, precision, self.values(), k, n)
@@ -218,14 +219,13 @@ impl<T: Element> Tensor<T> {
     /// This `[out, in]` weight in the form alone in which products read it, so that it is in memory once. Its values, where
     /// they are asked for all the same, are those that products see.
     #[must_use]
-    pub fn into_packed(self, threads: &Threads, precision: Precision) -> Self {
+    pub fn into_packed(mut self, threads: &Threads, precision: Precision) -> Self {
         let packed = self.packed(threads, precision);
-        let shape = self.shape;
-        if let Ok(mut old) = Arc::try_unwrap(self.buffer) {
+        if let Some(old) = self.buffer.get_mut() {
             // Freed, not pooled: nobody will ask for so much again.
             drop(old.values.take());
         }
-        Self::of_packed(shape, packed, precision)
+        Self::of_packed(self.shape, packed, precision)
     }
 
     /// Some rows of this `[out, in]` weight, in the form alone in which products read them: the columns of `x · Wᵀ` that
@@ -250,14 +250,14 @@ impl<T: Element> Tensor<T> {
             return Err(TensorError::Index { op: "select_packed", index, limit: rows });
         }
         let packed = self.packed(threads, precision).select(threads, places);
-        Ok(Self::of_packed([places.len(), width].into(), Arc::new(packed), precision))
+        Ok(Self::of_packed([places.len(), width].into(), Shared::new(packed), precision))
     }
 
     /// A weight of which the packed form is all that there is.
-    fn of_packed(shape: Shape, packed: Arc<Operand<T>>, precision: Precision) -> Self {
+    fn of_packed(shape: Shape, packed: Shared<Operand<T>>, precision: Precision) -> Self {
         let buffer = Buffer::with(shape.len(), OnceLock::new());
         buffer.packed[precision as usize].get_or_init(|| packed);
-        Self { shape, offset: 0, buffer: Arc::new(buffer) }
+        Self { shape, offset: 0, buffer: Shared::new(buffer) }
     }
 
     fn kept(
@@ -265,8 +265,8 @@ impl<T: Element> Tensor<T> {
         places: &PerPrecision<T>,
         precision: Precision,
         pack: impl FnOnce() -> Operand<T>,
-    ) -> Arc<Operand<T>> {
-        let pack = || Arc::new(pack());
+    ) -> Shared<Operand<T>> {
+        let pack = || Shared::new(pack());
         if self.is_whole() { places[precision as usize].get_or_init(pack).clone() } else { pack() }
     }
 

@@ -64,7 +64,7 @@ fn linear() {
     check(&[&[3, 5, 7], &[11, 7], &[11]], |tape, x| ops::linear(tape, &x[0], &x[1], Some(&x[2])));
     check(&[&[5, 7], &[11, 7]], |tape, x| ops::linear(tape, &x[0], &x[1], None));
     check(&[&[5, 7], &[11, 7], &[5, 3], &[11, 3], &[11], &[5, 11]], |tape, x| {
-        ops::linear_sum(tape, &[(&x[0], &x[1]), (&x[2], &x[3])], Some(&x[4]), Some(&x[5]))
+        ops::linear_sum(tape, [(&x[0], &x[1]), (&x[2], &x[3])], Some(&x[4]), Some(&x[5]))
     });
     // One weight twice: its gradient is the sum of two products.
     check(&[&[3, 5], &[5, 5]], |tape, x| {

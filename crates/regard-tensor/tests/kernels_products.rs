@@ -111,7 +111,7 @@ fn fused_instruction_sets_have_the_same_bits() {
         let gradient = |isa| {
             let mut c = vec![0.0; k * n];
             let dy = numbers(m * n, 18);
-            cpu::gemm_tn(isa, &threads, &[(&a, &dy, m)], k, n, &mut c, false);
+            cpu::gemm_tn(isa, &threads, &[(&a[..], &dy[..], m)], k, n, &mut c, false);
             c
         };
         assert!(gradient(avx2) == gradient(avx512), "gradient {m}×{k}×{n}");
@@ -149,7 +149,7 @@ fn weight_gradients_are_exact_to_rounding_and_the_same_for_any_threads_and_segme
             let mut exact = wide(&c0);
             reference::gemm_tn(
                 &Threads::single(),
-                &[(&wide(&dy), &wide(&x), rows)],
+                &[(&wide(&dy)[..], &wide(&x)[..], rows)],
                 n_out,
                 n_in,
                 &mut exact,

@@ -103,7 +103,7 @@ fn arithmetic<T: Element>(tape: &Tape<T>, op: &str, arguments: &Value, x: &[Var<
             ops::rotary(tape, &x[0], heads, &indices(&arguments["positions"]))
         }
         "linear" => ops::linear(tape, &x[0], &x[1], Some(&x[2])),
-        "linear_sum" => ops::linear_sum(tape, &[(&x[0], &x[1]), (&x[2], &x[3])], Some(&x[4]), Some(&x[5])),
+        "linear_sum" => ops::linear_sum(tape, [(&x[0], &x[1]), (&x[2], &x[3])], Some(&x[4]), Some(&x[5])),
         // Inputs as `torch.gru_cell` has them: x, h, the weights of both, the biases of both.
         "gru_cell" => {
             let x_gates = ops::linear(tape, &x[0], &x[2], Some(&x[4]))?;
@@ -159,7 +159,7 @@ fn windows<T: Element>(tape: &Tape<T>, op: &str, arguments: &Value, x: &[Var<T>]
 
 /// Inputs as `torch.lstm_cell` has them: x, h, c, the weights of x and h, the bias.
 fn lstm_cell<T: Element>(tape: &Tape<T>, case: &Value, x: &[Var<T>]) -> Result<Vec<Var<T>>> {
-    let gates = ops::linear_sum(tape, &[(&x[0], &x[3]), (&x[1], &x[4])], Some(&x[5]), None)?;
+    let gates = ops::linear_sum(tape, [(&x[0], &x[3]), (&x[1], &x[4])], Some(&x[5]), None)?;
     let (h, c) = ops::lstm_cell(tape, &gates, &x[2])?;
     Ok(match case["name"].as_str().unwrap() {
         "lstm_cell h alone" => vec![h],

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use regard_model::Parameters;
-use regard_tensor::{Tape, Tensor, Var};
+use regard_tensor::{List, Tape, Tensor, Var};
 
 use crate::error::{Result, TrainError};
 
@@ -43,7 +43,7 @@ impl Frozen {
     }
 
     /// The weights as values on a tape, those that are trained with a gradient.
-    pub(crate) fn leaves(&self, parameters: &Parameters, tape: &Tape) -> Vec<Var> {
+    pub(crate) fn leaves(&self, parameters: &Parameters, tape: &Tape) -> List<Var> {
         let mut weights = parameters.leaves(tape);
         for &place in &self.places {
             weights[place] = Var::constant(parameters.values()[place].clone());

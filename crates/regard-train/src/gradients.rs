@@ -1,7 +1,7 @@
 //! The gradients of one update: of a batch, or of several that count as one.
 
 use regard_model::{Noise, Scored, Seq2Seq, Training};
-use regard_tensor::{Gradient, Tape, Threads};
+use regard_tensor::{Gradient, List, Tape, Threads};
 use regard_text::Batch;
 
 use crate::config::TrainingConfig;
@@ -31,13 +31,13 @@ pub struct GradientInput<'a> {
 /// What one update is made from.
 pub struct UpdateGradients {
     /// The loss per target token of each batch's part: their sum is the loss of the update.
-    pub losses: Vec<f64>,
+    pub losses: List<f64>,
     /// Σ -log p over all target tokens.
     pub negative_log_likelihood: f64,
     /// Target tokens.
     pub tokens: usize,
     /// In the order of the weights; `None` where the loss does not depend on one, or it is frozen.
-    pub gradients: Vec<Option<Gradient>>,
+    pub gradients: List<Option<Gradient>>,
 }
 
 impl GradientInput<'_> {
@@ -51,10 +51,10 @@ impl GradientInput<'_> {
     pub fn compute(&self, batches: &[Batch]) -> Result<UpdateGradients> {
         let tokens: usize = batches.iter().map(|batch| batch.target.tokens()).sum();
         let mut sum = UpdateGradients {
-            losses: Vec::new(),
+            losses: List::default(),
             negative_log_likelihood: 0.0,
             tokens,
-            gradients: Vec::new(),
+            gradients: List::default(),
         };
         for (part, batch) in batches.iter().enumerate() {
             let tape = Tape::new(self.threads).with_precision(self.config.precision.into());
@@ -76,7 +76,7 @@ impl GradientInput<'_> {
             sum.losses.push(f64::from(output.loss.value().item()));
             sum.negative_log_likelihood += output.negative_log_likelihood;
             let mut gradients = tape.backward(&output.loss)?;
-            let gradients: Vec<_> = weights.iter().map(|weight| gradients.take(weight)).collect();
+            let gradients: List<_> = weights.iter().map(|weight| gradients.take(weight)).collect();
             if part == 0 {
                 sum.gradients = gradients;
             } else {

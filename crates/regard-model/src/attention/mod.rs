@@ -13,8 +13,8 @@ pub use hook::{
 pub(crate) use multi_head::{Asking, MultiHead};
 pub(crate) use sought::{Sought, WholeReach};
 
-use regard_tensor::Var;
 use regard_tensor::ops;
+use regard_tensor::{List, Var};
 
 use crate::config::{CrossAttention, RecurrentConfig, Score, Window};
 use crate::error::Result;
@@ -88,7 +88,7 @@ impl Attention {
         query: &Var,
         rows: &[Row],
     ) -> Result<AttentionOutput> {
-        let sentences: Vec<usize> = rows.iter().map(|row| row.sentence).collect();
+        let sentences: List<usize> = rows.iter().map(|row| row.sentence).collect();
         let mut scores = match &self.scoring {
             _ if self.uniform => Pass::zeros(rows.len(), source.states.shape().inner().first()),
             Scoring::Additive(additive) => additive.scores(pass, query, source, &sentences)?,

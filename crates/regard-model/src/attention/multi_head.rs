@@ -1,7 +1,7 @@
 //! Attention of several heads, each on columns of its own: softmax(q · k / √width) · v (Vaswani et al. 2017).
 
-use regard_tensor::Var;
 use regard_tensor::ops;
+use regard_tensor::{List, Var};
 
 use super::{AttentionHook, AttentionSite, HookCall, Place, SiteKind, Sought};
 use crate::affine::Affine;
@@ -68,7 +68,7 @@ impl MultiHead {
         pass: &Pass,
         x: &Var,
         positions: &[usize],
-        rows: impl FnOnce() -> Vec<Row>,
+        rows: impl FnOnce() -> List<Row>,
     ) -> Result<(Var, Var)> {
         let keys = self.key.apply(pass, x)?;
         let values = pass.hooked(Place::Values(self.kind, self.layer), self.value.apply(pass, x)?, rows)?;

@@ -1,7 +1,7 @@
 //! Where the keys and values of an attention are.
 
-use regard_tensor::Var;
 use regard_tensor::ops::{self, Span, Trails};
+use regard_tensor::{List, Var};
 
 use crate::error::Result;
 use crate::pass::Pass;
@@ -17,11 +17,11 @@ pub(crate) enum Sought<'a> {
 /// What the rows read of whole sentences.
 pub(crate) struct WholeReach {
     /// The entry that each row reads.
-    pub(crate) entries: Vec<usize>,
+    pub(crate) entries: List<usize>,
     /// Positions of each entry.
-    pub(crate) lengths: Vec<usize>,
+    pub(crate) lengths: List<usize>,
     /// The positions that each row may attend to.
-    pub(crate) spans: Vec<Span>,
+    pub(crate) spans: List<Span>,
 }
 
 impl Sought<'_> {

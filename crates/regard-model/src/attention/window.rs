@@ -1,7 +1,7 @@
 //! Which source positions a row may look at, and how the scores become weights there.
 
 use regard_tensor::ops::{self, Span};
-use regard_tensor::{Tensor, Var};
+use regard_tensor::{List, Tensor, Var};
 
 use crate::error::Result;
 use crate::parameters::{Builder, ParameterId};
@@ -36,7 +36,7 @@ impl Window {
         let length = |row: &Row| lengths.get(row.sentence).copied().unwrap_or(0);
         match *self {
             Self::Global => {
-                let spans: Vec<Span> = rows.iter().map(|row| Span { start: 0, end: length(row) }).collect();
+                let spans: List<Span> = rows.iter().map(|row| Span { start: 0, end: length(row) }).collect();
                 Ok(ops::masked_softmax(pass.tape, scores, &spans)?)
             }
             Self::Monotonic { radius } => {
@@ -44,17 +44,19 @@ impl Window {
                     let centre = row.position.min(length(row).saturating_sub(1));
                     Span { start: centre.saturating_sub(radius), end: length(row).min(centre + radius + 1) }
                 };
-                Ok(ops::masked_softmax(pass.tape, scores, &rows.iter().map(span).collect::<Vec<_>>())?)
+                Ok(ops::masked_softmax(pass.tape, scores, &rows.iter().map(span).collect::<List<_>>())?)
             }
             Self::Predictive { position, score, radius } => {
                 let hidden =
                     ops::tanh(pass.tape, &ops::linear(pass.tape, query, pass.weight(position), None)?)?;
                 let share =
                     ops::sigmoid(pass.tape, &ops::linear(pass.tape, &hidden, pass.weight(score), None)?)?;
-                let lengths: Vec<f32> = rows.iter().map(|row| length(row) as f32).collect();
-                let lengths = Var::constant(Tensor::new([rows.len(), 1], lengths)?);
+                let lengths = Tensor::build([rows.len(), 1], |lengths| {
+                    lengths.iter_mut().zip(rows).for_each(|(to, row)| *to = length(row) as f32);
+                });
+                let lengths = Var::constant(lengths);
                 let centres = ops::mul(pass.tape, &share, &lengths)?;
-                let spans: Vec<Span> = centres
+                let spans: List<Span> = centres
                     .value()
                     .values()
                     .iter()

@@ -1,7 +1,7 @@
 //! Where the decoder's first state comes from.
 
 use regard_tensor::ops;
-use regard_tensor::{Tensor, Var};
+use regard_tensor::{List, Tensor, Var};
 
 use super::{Cell, CellState, Encoded};
 use crate::affine::Affine;
@@ -52,7 +52,7 @@ impl Bridge {
         encoded: &Encoded,
         lengths: &[usize],
         cells: &[Cell],
-    ) -> Result<Vec<CellState>> {
+    ) -> Result<List<CellState>> {
         let rows = encoded.states.shape().first();
         match (self.kind, encoded.finals.last()) {
             (InitialState::MeanBridge, _) => {
@@ -82,7 +82,7 @@ impl Bridge {
         }
     }
 
-    fn mapped(&self, pass: &Pass, last: &CellState) -> Result<Vec<CellState>> {
+    fn mapped(&self, pass: &Pass, last: &CellState) -> Result<List<CellState>> {
         let apply =
             |x: &Var, map: &Affine| -> Result<Var> { Ok(ops::tanh(pass.tape, &map.apply(pass, x)?)?) };
         let state = |map: &Map| {
@@ -106,7 +106,7 @@ fn mean(pass: &Pass, states: &Var, lengths: &[usize]) -> Result<Var> {
             }
         }
     });
-    let sentences: Vec<usize> = (0..lengths.len()).collect();
+    let sentences: List<usize> = (0..lengths.len()).collect();
     Ok(ops::weighted_sum(pass.tape, &Var::constant(weights), states, &sentences, lengths)?)
 }
 

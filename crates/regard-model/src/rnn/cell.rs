@@ -187,7 +187,7 @@ impl Cell {
                 let product = ops::linear(tape, &reset, pass.weight(weight), None)?;
                 Ok::<_, crate::ModelError>(ops::add(tape, &x_n, &norm.apply(pass, &product)?)?)
             }
-            None => Ok(ops::linear_sum(tape, &[(&reset, pass.weight(weight))], None, Some(&x_n))?),
+            None => Ok(ops::linear_sum(tape, [(&reset, pass.weight(weight))], None, Some(&x_n))?),
         })?;
         let n = ops::tanh(tape, &candidate)?;
         // h' = n + z ∘ (h - n)
@@ -199,12 +199,11 @@ impl Cell {
     /// The sum of all input products, and of the state's where it is given.
     fn input_sum(&self, pass: &Pass, inputs: &CellInputs, h: Option<&Var>) -> Result<Var> {
         let parts = [(inputs.context, self.context), (inputs.feed, self.feed), (h, Some(self.hidden))];
-        let terms: Vec<_> =
-            parts.into_iter().filter_map(|(x, weight)| Some((x?, pass.weight(weight?)))).collect();
-        if terms.is_empty() {
+        let terms = parts.into_iter().filter_map(|(x, weight)| Some((x?, pass.weight(weight?))));
+        if terms.clone().next().is_none() {
             return Ok(inputs.projected.clone());
         }
-        Ok(ops::linear_sum(pass.tape, &terms, None, Some(inputs.projected))?)
+        Ok(ops::linear_sum(pass.tape, terms, None, Some(inputs.projected))?)
     }
 
     fn normalised_inputs(&self, pass: &Pass, inputs: &CellInputs) -> Result<Var> {
@@ -217,6 +216,11 @@ impl Cell {
 }
 
 impl CellState {
+    /// What it is made of.
+    pub(super) fn tensors(&self) -> impl Iterator<Item = Var> {
+        [Some(self.h.clone()), self.c.clone()].into_iter().flatten()
+    }
+
     /// Rows that are not active keep what they had.
     pub(crate) fn carry(self, pass: &Pass, old: &Self, active: &[bool]) -> Result<Self> {
         let h = ops::carry(pass.tape, &self.h, &old.h, active)?;

@@ -1,7 +1,7 @@
 //! The writer: one step, wired as the configuration says.
 
-use regard_tensor::Var;
 use regard_tensor::ops;
+use regard_tensor::{List, Var};
 
 use super::readout::Readout;
 use super::{Bridge, Cell, CellInputs, CellState, CellWidths, DecoderMemory, DecoderState, Encoded, Layout};
@@ -44,7 +44,7 @@ struct Wiring {
 }
 
 /// The recurrent dropout masks of all cells of one pass.
-pub(crate) struct DecoderMasks(Vec<RecurrentMask>);
+pub(crate) struct DecoderMasks(List<RecurrentMask>);
 
 /// What comes into a step.
 pub(crate) struct StepInput<'a> {
@@ -147,7 +147,13 @@ impl Decoder {
             _ => None,
         };
         let initial = self.bridge.initial(pass, encoded, lengths, &self.layers)?;
-        Ok(DecoderMemory { states: encoded.states.clone(), keys, fixed, initial, lengths: lengths.to_vec() })
+        Ok(DecoderMemory {
+            states: encoded.states.clone(),
+            keys,
+            fixed,
+            initial,
+            lengths: List::from(lengths),
+        })
     }
 
     /// The state before the first step, one row a listed sentence.
@@ -188,7 +194,7 @@ impl Decoder {
     ) -> Result<DecoderStep> {
         let mut look = Look { decoder: self, pass, memory, rows: input.rows, context: None, attention: None };
         look.before_layers(state)?;
-        let mut layers = Vec::with_capacity(self.layers.len());
+        let mut layers = List::with_capacity(self.layers.len());
         // What goes around the cells keeps every element; what goes into them is dropped in part.
         let (mut around, mut output) = (input.embedding.clone(), input.embedding.clone());
         for (layer, cell) in self.layers.iter().enumerate() {
@@ -240,7 +246,7 @@ impl Look<'_> {
     /// A fixed context, or one that the previous state asks for.
     fn before_layers(&mut self, state: &DecoderState) -> Result<()> {
         if let Some(fixed) = &self.memory.fixed {
-            let sentences: Vec<usize> = self.rows.iter().map(|row| row.sentence).collect();
+            let sentences: List<usize> = self.rows.iter().map(|row| row.sentence).collect();
             self.context = Some(ops::select_rows(self.pass.tape, fixed, &sentences)?);
         }
         if self.decoder.wiring.query == Query::Previous {

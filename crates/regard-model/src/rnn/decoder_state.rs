@@ -1,6 +1,6 @@
 //! What the decoder knows of the source, and what changes from step to step, as lists of tensors.
 
-use regard_tensor::Var;
+use regard_tensor::{List, Var};
 
 use super::CellState;
 use crate::seq2seq::{Memory, State};
@@ -14,15 +14,15 @@ pub(crate) struct DecoderMemory {
     /// The one vector of a model that is fed the same context at every step: `[sentences, width]`.
     pub(crate) fixed: Option<Var>,
     /// The first state of each layer, one row a sentence.
-    pub(crate) initial: Vec<CellState>,
+    pub(crate) initial: List<CellState>,
     /// Positions of each sentence.
-    pub(crate) lengths: Vec<usize>,
+    pub(crate) lengths: List<usize>,
 }
 
 /// What changes from step to step.
 #[derive(Clone)]
 pub(crate) struct DecoderState {
-    pub(crate) layers: Vec<CellState>,
+    pub(crate) layers: List<CellState>,
     /// The last readout vector, with input feeding.
     pub(crate) feed: Option<Var>,
 }
@@ -40,8 +40,8 @@ impl Layout {
     pub(crate) fn memory_to_list(memory: DecoderMemory) -> Memory {
         let mut tensors = vec![memory.states, memory.keys];
         tensors.extend(memory.fixed);
-        tensors.extend(memory.initial.into_iter().flat_map(|state| [Some(state.h), state.c]).flatten());
-        Memory { lengths: memory.lengths, tensors, ..Memory::default() }
+        tensors.extend(memory.initial.iter().flat_map(CellState::tensors));
+        Memory { lengths: memory.lengths.to_vec(), tensors, ..Memory::default() }
     }
 
     /// The memory from its list; `None` where the list is not this model's.
@@ -50,12 +50,12 @@ impl Layout {
         let (states, keys) = (tensors.next()?, tensors.next()?);
         let fixed = if self.fixed { Some(tensors.next()?) } else { None };
         let initial = self.cell_states(&mut tensors)?;
-        Some(DecoderMemory { states, keys, fixed, initial, lengths: memory.lengths.clone() })
+        Some(DecoderMemory { states, keys, fixed, initial, lengths: List::from(&memory.lengths[..]) })
     }
 
     pub(crate) fn state_to_list(state: DecoderState) -> State {
         let mut tensors: Vec<Var> = state.feed.into_iter().collect();
-        tensors.extend(state.layers.into_iter().flat_map(|state| [Some(state.h), state.c]).flatten());
+        tensors.extend(state.layers.iter().flat_map(CellState::tensors));
         State { tensors, ..State::default() }
     }
 
@@ -66,7 +66,7 @@ impl Layout {
         Some(DecoderState { layers: self.cell_states(&mut tensors)?, feed })
     }
 
-    fn cell_states(self, tensors: &mut impl Iterator<Item = Var>) -> Option<Vec<CellState>> {
+    fn cell_states(self, tensors: &mut impl Iterator<Item = Var>) -> Option<List<CellState>> {
         (0..self.layers)
             .map(|_| {
                 Some(CellState {

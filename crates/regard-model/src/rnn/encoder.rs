@@ -1,7 +1,7 @@
 //! The reader: layers of cells in one or both directions.
 
-use regard_tensor::Var;
 use regard_tensor::ops;
+use regard_tensor::{List, Var};
 use regard_text::{Padded, special_tokens};
 
 use super::{Cell, CellInputs, CellState, CellWidths};
@@ -34,7 +34,7 @@ pub(crate) struct Encoded {
     /// `[sentences, positions, width]`, in the order of the words.
     pub(crate) states: Var,
     /// Per layer: the forward reader's last state, and the backward one's.
-    pub(crate) finals: Vec<(CellState, Option<CellState>)>,
+    pub(crate) finals: List<(CellState, Option<CellState>)>,
 }
 
 impl Encoder {
@@ -65,18 +65,20 @@ impl Encoder {
 
     /// Reads rows of ids, each ended by the end symbol.
     pub(crate) fn encode(&self, pass: &Pass, source: &Padded) -> Result<Encoded> {
-        let order = reading_order(source, self.reverse);
+        let order = Order { source, reverse: self.reverse };
         let (rows, width) = (source.rows(), source.width);
-        let ids: Vec<u32> = (0..width)
+        let ids: List<u32> = (0..width)
             .flat_map(|time| (0..rows).map(move |row| (time, row)))
-            .map(|(time, row)| source.row(row).get(order[row][time]).copied().unwrap_or(special_tokens::PAD))
+            .map(|(time, row)| {
+                source.row(row).get(order.at(row, time)).copied().unwrap_or(special_tokens::PAD)
+            })
             .collect();
         let x = ops::embedding(pass.tape, pass.weight(self.embedding), &ids)?;
-        let x = pass.hooked(Place::SourceWords, x, || rows_in(&order))?;
+        let x = pass.hooked(Place::SourceWords, x, || order.rows())?;
         let x = pass.dropout(&pass.word_dropout(&x, self.word_dropout)?, self.dropout)?;
         let x = ops::reshape(pass.tape, &x, [width, rows, x.shape().last()])?;
         let mut flow = if self.apart { Flow::Apart(x.clone(), x) } else { Flow::Joined(x) };
-        let mut finals = Vec::with_capacity(self.layers.len());
+        let mut finals = List::with_capacity(self.layers.len());
         for (index, layer) in self.layers.iter().enumerate() {
             // What goes around the cell keeps every element.
             let dropout = if index == 0 { 0.0 } else { self.dropout };
@@ -88,7 +90,7 @@ impl Encoder {
             Flow::Joined(x) => x,
             Flow::Apart(forward, backward) => ops::concat(pass.tape, &[&forward, &backward])?,
         };
-        Ok(Encoded { states: batch_major(pass, &x, &order)?, finals })
+        Ok(Encoded { states: batch_major(pass, &x, order)?, finals })
     }
 
     /// One layer: what it leaves, and where it ended.
@@ -130,31 +132,36 @@ enum Flow {
     Apart(Var, Var),
 }
 
-/// For each row: at which place of the sentence the reader is at each time. Padding is read where it stands.
-fn reading_order(source: &Padded, reverse: bool) -> Vec<Vec<usize>> {
-    let order = |row: usize| {
-        let words = source.lengths[row].saturating_sub(1);
-        (0..source.width).map(|time| if reverse && time < words { words - 1 - time } else { time }).collect()
-    };
-    (0..source.rows()).map(order).collect()
+/// Which position of a sentence is read at which time: the words forwards or backwards, then the end symbol and padding.
+#[derive(Clone, Copy)]
+struct Order<'a> {
+    source: &'a Padded,
+    reverse: bool,
 }
 
-/// The word that each row reads at each time, time after time.
-fn rows_in(order: &[Vec<usize>]) -> Vec<Row> {
-    let row = |time: usize, sentence: usize| {
-        let position = order[sentence][time];
-        Row { sentence, hypothesis: 0, parent: 0, position }
-    };
-    let times = order.first().map_or(0, Vec::len);
-    (0..times).flat_map(|time| (0..order.len()).map(move |sentence| row(time, sentence))).collect()
+impl Order<'_> {
+    fn at(self, row: usize, time: usize) -> usize {
+        let words = self.source.lengths[row].saturating_sub(1);
+        if self.reverse && time < words { words - 1 - time } else { time }
+    }
+
+    /// The rows in the order in which they are embedded: time by time.
+    fn rows(self) -> List<Row> {
+        let sentences = self.source.rows();
+        let row = |place: usize| {
+            let (time, sentence) = (place / sentences, place % sentences);
+            Row { sentence, hypothesis: 0, parent: 0, position: self.at(sentence, time) }
+        };
+        (0..self.source.width * sentences).map(row).collect()
+    }
 }
 
-/// `[time, rows, width]` in reading order to `[rows, positions, width]` in the order of the words.
-fn batch_major(pass: &Pass, x: &Var, order: &[Vec<usize>]) -> Result<Var> {
+/// `[time, rows, size]` → `[rows, positions, size]`.
+fn batch_major(pass: &Pass, x: &Var, order: Order) -> Result<Var> {
     let &[width, rows, size] = x.shape().sizes() else { return Ok(x.clone()) };
     // Reversal is its own inverse, so the time at which a place was read is the order at that place.
-    let places: Vec<usize> =
-        (0..rows).flat_map(|row| order[row].iter().map(move |&time| time * rows + row)).collect();
+    let place = |place: usize| order.at(place / width, place % width) * rows + place / width;
+    let places: List<usize> = (0..rows * width).map(place).collect();
     let flat = ops::select_rows(pass.tape, x, &places)?;
     Ok(ops::reshape(pass.tape, &flat, [rows, width, size])?)
 }
@@ -175,12 +182,12 @@ fn read(pass: &Pass, cell: &Cell, x: &Var, lengths: &[usize], reading: Reading) 
         Reading::Backward(mask) => (true, mask),
     };
     let mut state = cell.zero_state(lengths.len());
-    let mut states = Vec::with_capacity(steps);
+    let mut states = List::with_capacity(steps);
     for step in 0..steps {
         let time = if backward { steps - 1 - step } else { step };
         let projected = ops::slice(pass.tape, &projected, time)?;
         let inputs = CellInputs { projected: &projected, context: None, feed: None };
-        let active: Vec<bool> = lengths.iter().map(|&length| time < length).collect();
+        let active: List<bool> = lengths.iter().map(|&length| time < length).collect();
         state = cell.step(pass, &inputs, &state, mask)?.carry(pass, &state, &active)?;
         states.push(state.h.clone());
     }

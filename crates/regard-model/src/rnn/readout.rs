@@ -1,7 +1,7 @@
 //! What stands between the decoder's state and the output layer.
 
-use regard_tensor::Var;
 use regard_tensor::ops;
+use regard_tensor::{List, Var};
 
 use crate::config::{ContextKind, Readout as ReadoutKind, RecurrentConfig};
 use crate::error::Result;
@@ -36,9 +36,9 @@ impl ReadoutInput {
     /// The steps one after the other, as `[time, rows, width]`.
     pub(crate) fn stack(pass: &Pass, steps: &[Self]) -> Result<Self> {
         let collect = |part: fn(&Self) -> Var| -> Result<Var> {
-            Ok(ops::stack(pass.tape, &steps.iter().map(part).collect::<Vec<_>>())?)
+            Ok(ops::stack(pass.tape, &steps.iter().map(part).collect::<List<_>>())?)
         };
-        let contexts: Option<Vec<Var>> = steps.iter().map(|step| step.context.clone()).collect();
+        let contexts: Option<List<Var>> = steps.iter().map(|step| step.context.clone()).collect();
         let context = contexts.map(|contexts| ops::stack(pass.tape, &contexts)).transpose()?;
         Ok(Self {
             state: collect(|step| step.state.clone())?,
@@ -87,24 +87,20 @@ impl Readout {
             (Some(&input.embedding), &self.embedding),
             (input.context.as_ref(), &self.context),
         ];
-        // The sum of the normalised products, and what is summed without a normalisation.
-        let (mut normed, mut terms) = (None, Vec::new());
-        for (x, part) in parts {
-            let (Some(x), Some(part)) = (x, part) else { continue };
-            let weight = pass.weight(part.weight);
-            let Some(norm) = &part.norm else {
-                terms.push((x, weight));
-                continue;
-            };
-            let y = norm.apply(pass, &ops::linear(pass.tape, x, weight, None)?)?;
+        let parts = parts.into_iter().filter_map(|(x, part)| Some((x?, part.as_ref()?)));
+        let mut normed = None;
+        for (x, part) in parts.clone() {
+            let Some(norm) = &part.norm else { continue };
+            let y = norm.apply(pass, &ops::linear(pass.tape, x, pass.weight(part.weight), None)?)?;
             normed = Some(match normed {
                 Some(sum) => ops::add(pass.tape, &sum, &y)?,
                 None => y,
             });
         }
+        let terms = parts.map(|(x, part)| (x, pass.weight(part.weight)));
         let sum = match normed {
             Some(sum) => sum,
-            None => ops::linear_sum(pass.tape, &terms, self.bias.map(|bias| pass.weight(bias)), None)?,
+            None => ops::linear_sum(pass.tape, terms, self.bias.map(|bias| pass.weight(bias)), None)?,
         };
         Ok(match self.kind {
             ReadoutKind::Maxout => ops::maxout(pass.tape, &sum)?,

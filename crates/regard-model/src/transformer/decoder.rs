@@ -3,7 +3,7 @@
 //! One word of each hypothesis at a time, or all words of whole sentences: the difference is where the earlier words'
 //! keys and values are ([`Past`]).
 
-use regard_tensor::Var;
+use regard_tensor::{List, Var};
 use regard_text::Padded;
 
 use super::reach::Reach;
@@ -31,9 +31,9 @@ struct Layer {
 /// The encoded source as the decoder reads it.
 pub(crate) struct SourceMemory {
     /// Keys and values of each layer, `[sentences, positions, width]`.
-    pub(crate) layers: Vec<(Var, Var)>,
+    pub(crate) layers: List<(Var, Var)>,
     /// Positions of each sentence.
-    pub(crate) lengths: Vec<usize>,
+    pub(crate) lengths: List<usize>,
 }
 
 impl SourceMemory {
@@ -71,7 +71,7 @@ pub(crate) struct Decoded {
     /// `[rows, width]`, for the output layer.
     pub(crate) vectors: Var,
     /// Keys and values of the rows' own words, layer by layer.
-    pub(crate) own: Vec<Var>,
+    pub(crate) own: List<Var>,
     /// What each layer and head looked at, where it is wanted.
     pub(crate) attention: Vec<SiteAttention>,
 }
@@ -111,7 +111,7 @@ impl Decoder {
         let rows = || rows_in(states.shape().first(), states.shape().inner().first());
         let layer = |layer: &Layer| layer.cross.0.keys_and_values(pass, states, &[], rows);
         let layers = self.layers.iter().map(layer).collect::<Result<_>>()?;
-        Ok(SourceMemory { layers, lengths: lengths.to_vec() })
+        Ok(SourceMemory { layers, lengths: List::from(lengths) })
     }
 
     pub(crate) fn decode(&self, pass: &Pass, source: &SourceMemory, written: &Written) -> Result<Decoded> {
@@ -119,11 +119,11 @@ impl Decoder {
         let reach = Reach::new(source, written);
         let asking = Asking { rows, source_lengths: &source.lengths };
         let mut x = self.words.read(pass, written.ids, positions, rows)?;
-        let (mut kept, mut attention) = (Vec::new(), Vec::new());
+        let (mut kept, mut attention) = (List::default(), Vec::new());
         for (index, (layer, (keys, values))) in self.layers.iter().zip(&source.layers).enumerate() {
             let (own, around) = &layer.own;
             let input = around.input(pass, &x)?;
-            let (own_keys, own_values) = own.keys_and_values(pass, &input, positions, || rows.to_vec())?;
+            let (own_keys, own_values) = own.keys_and_values(pass, &input, positions, || List::from(rows))?;
             let queries = own.queries(pass, &input, positions)?;
             let back = reach.back(pass, index, (&own_keys, &own_values))?;
             let (y, seen) = own.attend(pass, &queries, &back, &asking)?;

@@ -1,7 +1,7 @@
 //! The reader: every word looks at every word of its sentence, layer by layer.
 
-use regard_tensor::Var;
 use regard_tensor::ops::{self, Span};
+use regard_tensor::{List, Var};
 use regard_text::Padded;
 
 use super::{Around, FeedForward, Normalization, Words};
@@ -57,12 +57,12 @@ impl Encoder {
     /// Reads rows of ids, each ended by the end symbol.
     pub(crate) fn encode(&self, pass: &Pass, source: &Padded) -> Result<Encoded> {
         let (sentences, width) = (source.rows(), source.width);
-        let positions: Vec<usize> = (0..width).collect();
+        let positions: List<usize> = (0..width).collect();
         let rows = rows_of(source);
         let whole = |row: &Row| Span { start: 0, end: source.lengths[row.sentence] };
         let reach = WholeReach {
             entries: rows.iter().map(|row| row.sentence).collect(),
-            lengths: source.lengths.clone(),
+            lengths: List::from(&source.lengths[..]),
             spans: rows.iter().map(whole).collect(),
         };
         let asking = Asking { rows: &rows, source_lengths: &source.lengths };

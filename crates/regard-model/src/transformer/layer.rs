@@ -1,7 +1,7 @@
 //! What stands around each part of a layer: normalisation, dropout, and the way around it.
 
-use regard_tensor::Var;
 use regard_tensor::ops;
+use regard_tensor::{List, Var};
 
 use crate::attention::{Block, Place};
 use crate::config::{Norm, NormPosition, TransformerConfig};
@@ -63,7 +63,8 @@ impl Around {
 
     /// What leaves the whole, where the part made `y` of `x`.
     pub(crate) fn output(&self, pass: &Pass, x: &Var, y: &Var, rows: &[Row]) -> Result<Var> {
-        let hooked = |place: fn(Block) -> Place, x: Var| pass.hooked(place(self.block), x, || rows.to_vec());
+        let hooked =
+            |place: fn(Block) -> Place, x: Var| pass.hooked(place(self.block), x, || List::from(rows));
         let x = hooked(Place::Around, x.clone())?;
         let y = hooked(Place::Branch, pass.dropout(y, self.dropout)?)?;
         let sum = ops::add(pass.tape, &x, &y)?;

@@ -1,7 +1,7 @@
 //! The Transformer, behind the trait that all families share.
 
 use regard_tensor::ops::{self, Targets};
-use regard_tensor::{LogProbs, Precision, Tensor, TensorError, Var};
+use regard_tensor::{List, LogProbs, Precision, Tensor, TensorError, Var};
 use regard_text::{Batch, Padded, special_tokens};
 
 use super::decoder::Written;
@@ -107,7 +107,7 @@ impl TransformerModel {
     }
 
     /// The decoder's vectors at all places of a batch, and what each place is, sentence after sentence.
-    fn vectors(&self, pass: &Pass, training: &Training, batch: &Batch) -> Result<(Var, Vec<Row>)> {
+    fn vectors(&self, pass: &Pass, training: &Training, batch: &Batch) -> Result<(Var, List<Row>)> {
         if training.noise.is_some_and(|noise| noise.sampling > 0.0) {
             let problem =
                 "training.sampling needs a recurrent model: a Transformer reads all target words at once";
@@ -116,7 +116,7 @@ impl TransformerModel {
         let target = &batch.target;
         let encoded = self.read(pass, &batch.source)?;
         let memory = self.parts.decoder.memory(pass, &encoded.states, &batch.source.lengths)?;
-        let (rows, positions) = (rows_of(target), (0..target.width).collect::<Vec<_>>());
+        let (rows, positions) = (rows_of(target), (0..target.width).collect::<List<_>>());
         let (ids, past) = (last_tokens(target), Past::Sentences(target));
         let written = Written { ids: &ids, rows: &rows, positions: &positions, past };
         Ok((self.parts.decoder.decode(pass, &memory, &written)?.vectors, rows))
@@ -135,7 +135,7 @@ impl TransformerModel {
             return Err(foreign());
         }
         let layers = pairs.iter().map(|[keys, values]| (keys.clone(), values.clone())).collect();
-        let source = SourceMemory { layers, lengths: memory.lengths.clone() };
+        let source = SourceMemory { layers, lengths: List::from(&memory.lengths[..]) };
         if source.lengths.iter().any(|&length| length > source.positions()) {
             return Err(foreign());
         }
@@ -162,8 +162,13 @@ impl Predictor for TransformerModel {
         let encoded = self.read(&pass, source)?;
         let memory = self.parts.decoder.memory(&pass, &encoded.states, &source.lengths)?;
         let mut tensors = vec![encoded.states];
-        tensors.extend(memory.layers.into_iter().flat_map(|(keys, values)| [keys, values]));
-        Ok(Memory { lengths: memory.lengths, tensors, attention: encoded.attention, ..Memory::default() })
+        tensors.extend(memory.layers.iter().flat_map(|(keys, values)| [keys.clone(), values.clone()]));
+        Ok(Memory {
+            lengths: source.lengths.clone(),
+            tensors,
+            attention: encoded.attention,
+            ..Memory::default()
+        })
     }
 
     fn restrict(&self, run: &Run, memory: &mut Memory, lists: &[Vec<u32>]) -> Result<()> {
@@ -199,7 +204,7 @@ impl Predictor for TransformerModel {
         if rows.len() != tokens.len() || !fits || !rows.iter().all(has_sentence) {
             return Err(foreign());
         }
-        let positions: Vec<usize> = rows.iter().map(|row| row.position).collect();
+        let positions: List<usize> = rows.iter().map(|row| row.position).collect();
         let past = Past::History(&state.history);
         let written = Written { ids: tokens, rows, positions: &positions, past };
         let decoded = self.parts.decoder.decode(&pass, &memory, &written)?;
@@ -221,7 +226,7 @@ impl Seq2Seq for TransformerModel {
         let pass = Pass::of_training(training);
         let (vectors, rows) = self.vectors(&pass, training, batch)?;
         let target = &batch.target;
-        let counts: Vec<bool> = rows
+        let counts: List<bool> = rows
             .iter()
             .map(|row| training.scored.counts(row.position, target.lengths[row.sentence]))
             .collect();
@@ -259,12 +264,11 @@ impl Seq2Seq for TransformerModel {
 }
 
 /// What each row's decoder has just written, at every place: the start symbol at first.
-fn last_tokens(target: &Padded) -> Vec<u32> {
-    let sentence = |ids: &[u32]| {
-        let before = ids.split_last().map_or(&[][..], |(_, before)| before);
-        [&[special_tokens::BOS], before].concat()
+fn last_tokens(target: &Padded) -> List<u32> {
+    let last = |place: usize| {
+        if place.is_multiple_of(target.width) { special_tokens::BOS } else { target.ids[place - 1] }
     };
-    target.ids.chunks_exact(target.width.max(1)).flat_map(sentence).collect()
+    (0..target.ids.len()).map(last).collect()
 }
 
 fn foreign() -> ModelError {

@@ -1,7 +1,7 @@
 //! How a word's place is told: vectors that are added to its embedding.
 
 use regard_tensor::ops;
-use regard_tensor::{Tensor, Var};
+use regard_tensor::{List, Tensor, Var};
 
 use crate::config::{Positions, TransformerConfig};
 use crate::error::Result;
@@ -47,8 +47,8 @@ impl PositionVectors {
             Self::None => return Ok(x.clone()),
             Self::Sinusoidal(layout) => Var::constant(sinusoids(x, positions, layout)),
             Self::Learned { table, places } => {
-                let ids: Vec<u32> = positions.iter().map(|&p| p.min(places - 1) as u32).collect();
-                let ids: Vec<u32> = ids.iter().copied().cycle().take(x.shape().rows()).collect();
+                let place = |row: usize| positions[row % positions.len()].min(places - 1) as u32;
+                let ids: List<u32> = (0..x.shape().rows()).map(place).collect();
                 ops::embedding(pass.tape, pass.weight(table), &ids)?
             }
         };
@@ -59,26 +59,29 @@ impl PositionVectors {
 /// The vectors of rows like `x`'s, which have the `positions` in turn.
 fn sinusoids(x: &Var, positions: &[usize], layout: Waves) -> Tensor {
     let width = x.shape().last();
-    let mut period = Vec::with_capacity(positions.len() * width);
-    let (mut last, mut vector) = (None, Vec::new());
-    for &position in positions {
-        // In one step all hypotheses are at the same place.
-        if last != Some(position) {
-            (last, vector) = (Some(position), waves(position, width, layout));
-        }
-        period.extend_from_slice(&vector);
-    }
     Tensor::build(x.shape(), |out| {
-        for out in out.chunks_exact_mut(period.len().max(1)) {
-            out.copy_from_slice(&period);
+        if out.is_empty() {
+            return;
+        }
+        let (first, others) = out.split_at_mut(positions.len() * width);
+        for (place, &position) in positions.iter().enumerate() {
+            let (before, vector) = first[..(place + 1) * width].split_at_mut(place * width);
+            // In one step all hypotheses are at the same place.
+            match place.checked_sub(1).filter(|&last| positions[last] == position) {
+                Some(last) => vector.copy_from_slice(&before[last * width..]),
+                None => waves(position, layout, vector),
+            }
+        }
+        for out in others.chunks_exact_mut(first.len()) {
+            out.copy_from_slice(first);
         }
     })
 }
 
 /// sin(p · f) and cos(p · f) for the frequencies f = 10000^(−i / n).
-pub(crate) fn waves(position: usize, width: usize, layout: Waves) -> Vec<f32> {
-    let mut vector = vec![0.0; width];
-    let half = width / 2;
+pub(crate) fn waves(position: usize, layout: Waves, vector: &mut [f32]) {
+    vector.fill(0.0);
+    let half = vector.len() / 2;
     let n = if layout == Waves::Tensor2tensor { half - 1 } else { half };
     for i in 0..half {
         let angle = position as f64 * 10_000_f64.powf(-(i as f64) / n as f64);
@@ -86,5 +89,4 @@ pub(crate) fn waves(position: usize, width: usize, layout: Waves) -> Vec<f32> {
         vector[sine] = angle.sin() as f32;
         vector[cosine] = angle.cos() as f32;
     }
-    vector
 }

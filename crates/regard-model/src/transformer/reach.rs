@@ -1,7 +1,7 @@
 //! What the writer's rows read: back at what was written, and across at the source.
 
-use regard_tensor::Var;
 use regard_tensor::ops::{self, Span, Trails};
+use regard_tensor::{List, Var};
 use regard_text::Padded;
 
 use super::decoder::{Past, SourceMemory, Written};
@@ -70,7 +70,7 @@ fn back(target: &Padded, rows: &[Row]) -> WholeReach {
     let span = |row: &Row| Span { start: 0, end: (row.position + 1).min(target.lengths[row.sentence]) };
     WholeReach {
         entries: rows.iter().map(|row| row.sentence).collect(),
-        lengths: target.lengths.clone(),
+        lengths: List::from(&target.lengths[..]),
         spans: rows.iter().map(span).collect(),
     }
 }

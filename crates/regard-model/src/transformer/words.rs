@@ -1,7 +1,7 @@
 //! Words as vectors: the embedding and the place.
 
-use regard_tensor::Var;
 use regard_tensor::ops;
+use regard_tensor::{List, Var};
 
 use super::PositionVectors;
 use crate::attention::Place;
@@ -43,7 +43,7 @@ impl Words {
     /// The vectors `[ids, width]` of ids that have the `positions` in turn, and that rows read.
     pub(crate) fn read(&self, pass: &Pass, ids: &[u32], positions: &[usize], rows: &[Row]) -> Result<Var> {
         let mut x = ops::embedding(pass.tape, pass.weight(self.table), ids)?;
-        x = pass.hooked(self.place, x, || rows.to_vec())?;
+        x = pass.hooked(self.place, x, || List::from(rows))?;
         if let Some(factor) = self.factor {
             x = ops::scale(pass.tape, &x, factor)?;
         }

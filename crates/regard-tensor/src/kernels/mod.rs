@@ -25,6 +25,31 @@ pub use packed::Packed;
 
 use crate::element::Number;
 use crate::threads::Threads;
+use std::ops::Range;
+
+/// Rows of a weight gradient, see [`Kernels::gemm_tn`].
+pub trait Segment<T>: Sync {
+    /// The gradient dY `[rows, n_out]`.
+    fn dy(&self) -> &[T];
+    /// The input X `[rows, n_in]`.
+    fn x(&self) -> &[T];
+    /// Their number.
+    fn rows(&self) -> usize;
+}
+
+impl<T: Sync> Segment<T> for (&[T], &[T], usize) {
+    fn dy(&self) -> &[T] {
+        self.0
+    }
+
+    fn x(&self) -> &[T] {
+        self.1
+    }
+
+    fn rows(&self) -> usize {
+        self.2
+    }
+}
 
 /// Values of a row of which [`Kernels::log_softmax_terms`] finds the largest.
 pub const PEAK_BLOCK: usize = 64;
@@ -51,10 +76,10 @@ kernels! {
         threads: &Threads, a: &[Self], m: usize, b: &Packed<Self>, c: &mut [Self], accumulate: bool,
         bias: Option<&[Self]>,
     );
-    /// The weight gradient `C = Σ dYᵀ·X`, `C [n_out, n_in]`, plus C if `accumulate`: one sum over the rows of all segments
-    /// `(dY [r, n_out], X [r, n_in], r)` in order.
+    /// The weight gradient `C = Σ dYᵀ·X`, `C [n_out, n_in]`, plus C if `accumulate`: one sum over the rows of all segments in
+    /// order.
     fn gemm_tn(
-        threads: &Threads, segments: &[(&[Self], &[Self], usize)], n_out: usize, n_in: usize, c: &mut [Self],
+        threads: &Threads, segments: &[impl Segment<Self>], n_out: usize, n_in: usize, c: &mut [Self],
         accumulate: bool,
     );
     /// As [`Kernels::gemm`], in the precision of `b`.
@@ -64,7 +89,7 @@ kernels! {
     );
     /// As [`Kernels::gemm_tn`], of numbers rounded to bf16.
     fn gemm_tn_bf16(
-        threads: &Threads, segments: &[(&[Self], &[Self], usize)], n_out: usize, n_in: usize, c: &mut [Self],
+        threads: &Threads, segments: &[impl Segment<Self>], n_out: usize, n_in: usize, c: &mut [Self],
         accumulate: bool,
     );
     /// Rounds a row to bf16 (to nearest, ties to even), two numbers a word, the first one low.
@@ -179,10 +204,26 @@ fn check_head_rows<T>(row: &[T], others: &[&[T]], heads: usize, numbers: &[T]) -
 }
 
 /// The rows of all segments. Panics unless the operands of [`Kernels::gemm_tn`] fit together.
-fn check_gemm_tn<T>(segments: &[(&[T], &[T], usize)], n_out: usize, n_in: usize, c: &[T]) -> usize {
+fn check_gemm_tn<T>(segments: &[impl Segment<T>], n_out: usize, n_in: usize, c: &[T]) -> usize {
     assert_eq!(c.len(), n_out * n_in, "C is [n_out,n_in]");
-    for (dy, x, rows) in segments {
-        assert!(dy.len() == rows * n_out && x.len() == rows * n_in, "dY is [r,n_out] and X is [r,n_in]");
+    for segment in segments {
+        let fits = |x: &[T], width: usize| x.len() == segment.rows() * width;
+        assert!(fits(segment.dy(), n_out) && fits(segment.x(), n_in), "dY is [r,n_out] and X is [r,n_in]");
     }
-    segments.iter().map(|(_, _, rows)| rows).sum()
+    segments.iter().map(Segment::rows).sum()
+}
+
+/// Some rows of a matrix that lies in several blocks, each row-major.
+fn rows_of<'a, T: 'a>(
+    blocks: impl Iterator<Item = &'a [T]>,
+    width: usize,
+    rows: Range<usize>,
+) -> impl Iterator<Item = &'a [T]> {
+    let parts = blocks.scan(0, move |end, block| {
+        let start = *end;
+        *end += block.len() / width;
+        let part = rows.start.clamp(start, *end) - start..rows.end.clamp(start, *end) - start;
+        Some(block[part.start * width..part.end * width].chunks_exact(width))
+    });
+    parts.flatten()
 }

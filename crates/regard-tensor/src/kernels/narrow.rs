@@ -1,6 +1,6 @@
 //! The right-hand side of a product in fewer bits than f32.
 
-use super::{Kernels, PANEL, Packed};
+use super::{Kernels, PANEL, Packed, rows_of};
 use crate::pool;
 use crate::threads::{SMALL_WORK, Threads};
 
@@ -38,7 +38,7 @@ impl Narrow {
 
     /// `b` \[k,n\], row-major, in bf16, for products A·B.
     pub(crate) fn bf16_from_rows<T: Kernels>(threads: &Threads, b: &[T], k: usize, n: usize) -> Self {
-        let words = bf16_pairs(threads, &[b], n);
+        let words = bf16_pairs(threads, &std::iter::once(b), n);
         let packed = Packed::from_rows(threads, &words, k.div_ceil(2), n);
         pool::give(words);
         Self { words: packed, form: NarrowForm::Bf16, k }
@@ -135,13 +135,25 @@ pub(crate) fn bf16_rows<T: Kernels>(
 }
 
 /// The rows of all blocks in bf16, each word two numbers of one column: of rows 0 and 1, 2 and 3, …
-pub(crate) fn bf16_pairs<T: Kernels>(threads: &Threads, blocks: &[&[T]], n: usize) -> Vec<u32> {
-    let rows: Vec<&[T]> = blocks.iter().flat_map(|block| block.chunks_exact(n.max(1))).collect();
-    let mut words = pool::take(rows.len().div_ceil(2) * n);
-    let zeros = vec![T::ZERO; n];
-    for_lines(threads, &mut words, n, |pair, line| {
-        T::bf16_pair_words(rows[2 * pair], rows.get(2 * pair + 1).unwrap_or(&zeros.as_slice()), line);
+pub(crate) fn bf16_pairs<'a, T: Kernels>(
+    threads: &Threads,
+    blocks: &(impl Iterator<Item = &'a [T]> + Clone + Sync),
+    n: usize,
+) -> Vec<u32> {
+    let width = n.max(1);
+    let rows: usize = blocks.clone().map(|block| block.len() / width).sum();
+    let mut words = pool::take(rows.div_ceil(2) * n);
+    let zeros = pool::take_zeroed(n);
+    let each = SMALL_WORK.div_ceil(width);
+    threads.chunks_mut(&mut words, each * width, |part, lines| {
+        let first = 2 * part * each;
+        let mut rows = rows_of(blocks.clone(), width, first..first + 2 * each);
+        for line in lines.chunks_exact_mut(width) {
+            let Some(upper) = rows.next() else { return };
+            T::bf16_pair_words(upper, rows.next().unwrap_or(&zeros), line);
+        }
     });
+    pool::give(zeros);
     words
 }
 

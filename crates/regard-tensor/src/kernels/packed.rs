@@ -28,14 +28,18 @@ impl<T: Pooled> Packed<T> {
     #[must_use]
     pub fn from_rows(threads: &Threads, b: &[T], k: usize, n: usize) -> Self {
         assert_eq!(b.len(), k * n, "a [{k},{n}] matrix");
-        Self::from_row_blocks(threads, &[b], n)
+        Self::from_row_blocks(threads, &std::iter::once(b), n)
     }
 
     /// Packs a matrix whose rows lie in several blocks, each row-major.
-    pub(crate) fn from_row_blocks(threads: &Threads, blocks: &[&[T]], n: usize) -> Self {
-        let k = blocks.iter().map(|block| block.len().checked_div(n).unwrap_or(0)).sum();
+    pub(crate) fn from_row_blocks<'a>(
+        threads: &Threads,
+        blocks: &(impl Iterator<Item = &'a [T]> + Clone + Sync),
+        n: usize,
+    ) -> Self {
+        let k = blocks.clone().map(|block| block.len().checked_div(n).unwrap_or(0)).sum();
         Self::build(threads, k, n, |panels, first| {
-            let rows = blocks.iter().flat_map(|block| block.chunks_exact(n));
+            let rows = blocks.clone().flat_map(|block| block.chunks_exact(n));
             for (at, row) in rows.enumerate() {
                 let (lines, rest) = row[first..].as_chunks::<PANEL>();
                 let mut panels =

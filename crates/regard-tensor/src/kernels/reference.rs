@@ -7,7 +7,7 @@ mod narrow;
 
 pub use narrow::{bf16_pair_words, bf16_words, gemm_narrow, gemm_tn_bf16, int8_scale, int8_words};
 
-use super::{AdamNumbers, PANEL, PEAK_BLOCK, Packed};
+use super::{AdamNumbers, PANEL, PEAK_BLOCK, Packed, Segment};
 use crate::element::Number;
 use crate::threads::{SMALL_WORK, Threads};
 
@@ -61,7 +61,7 @@ fn gemm_panel<T: Number>(a: &[T], panel: &[T], out: &mut [T], accumulate: bool, 
 /// See [`Kernels::gemm_tn`](super::Kernels::gemm_tn).
 pub fn gemm_tn<T: Number>(
     threads: &Threads,
-    segments: &[(&[T], &[T], usize)],
+    segments: &[impl Segment<T>],
     n_out: usize,
     n_in: usize,
     c: &mut [T],
@@ -73,8 +73,8 @@ pub fn gemm_tn<T: Number>(
         if !accumulate {
             c.fill(T::ZERO);
         }
-        for (dy, x, _) in segments {
-            for (x, dy) in x.chunks_exact(n_in).zip(dy.chunks_exact(n_out)) {
+        for segment in segments {
+            for (x, dy) in segment.x().chunks_exact(n_in).zip(segment.dy().chunks_exact(n_out)) {
                 for (row, &dy) in c.chunks_exact_mut(n_in).zip(&dy[part * rows..]) {
                     axpy(dy, x, row);
                 }

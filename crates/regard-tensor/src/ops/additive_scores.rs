@@ -3,7 +3,7 @@
 use super::attention_shape::AttentionShape;
 use super::{expect_shape, for_rows_of};
 use crate::element::Element;
-use crate::{Result, Tape, Tensor, Var};
+use crate::{List, Result, Tape, Tensor, Var};
 
 /// `e_ij = v · tanh(q_i + k_sj)` for each row `i`, which reads sentence `s = sentences[i]`.
 ///
@@ -41,7 +41,7 @@ pub fn additive_scores<T: Element>(
         return Ok(Var::constant(scores));
     }
     let (queries, keys, v) = (queries.clone(), keys.clone(), v.clone());
-    let (sentences, lengths) = (sentences.to_vec(), lengths.to_vec());
+    let (sentences, lengths) = (List::from(sentences), List::from(lengths));
     let [scores] = tape.record([scores], move |threads, outputs, gradients| {
         let [Some(ds)] = outputs else { return Ok(()) };
         let (mut dq, mut dv) = (Tensor::zeros(queries.shape()), Tensor::zeros(queries.shape()));

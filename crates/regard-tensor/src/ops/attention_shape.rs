@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::for_parts;
+use super::for_items;
 use crate::element::Element;
 use crate::error::TensorError;
 use crate::{Result, Shape, Threads};
@@ -64,22 +64,8 @@ impl AttentionShape {
             }
             return;
         }
-        let parts = if blocks.len() < super::SERIAL { 1 } else { threads.count() };
-        let size = self.rows.div_ceil(parts.max(1)).max(1);
-        let parts: Vec<_> = blocks
-            .chunks_mut(size * block)
-            .zip(a.chunks_mut(size * width_a))
-            .zip(b.chunks_mut(size * width_b))
-            .enumerate()
-            .collect();
-        for_parts(threads, parts, |(part, ((blocks, a), b))| {
-            let rows = blocks
-                .chunks_exact_mut(block)
-                .zip(a.chunks_exact_mut(width_a))
-                .zip(b.chunks_exact_mut(width_b));
-            for (offset, ((block, a), b)) in rows.enumerate() {
-                work(part * size + offset, block, a, b);
-            }
-        });
+        let rows =
+            blocks.chunks_exact_mut(block).zip(a.chunks_exact_mut(width_a)).zip(b.chunks_exact_mut(width_b));
+        for_items(threads, rows.enumerate(), block, |(row, ((block, a), b))| work(row, block, a, b));
     }
 }

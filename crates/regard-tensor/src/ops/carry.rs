@@ -2,7 +2,7 @@
 
 use super::same_shape;
 use crate::element::Element;
-use crate::{Result, Tape, Tensor, Var};
+use crate::{List, Result, Tape, Tensor, Var};
 
 /// Row by row: `new` where `active` is true, else `old`. Both are `[rows, width]`.
 ///
@@ -23,7 +23,7 @@ pub fn carry<T: Element>(tape: &Tape<T>, new: &Var<T>, old: &Var<T>, active: &[b
     if !tape.needs_gradient(&[new, old]) {
         return Ok(Var::constant(y));
     }
-    let (new, old, active) = (new.clone(), old.clone(), active.to_vec());
+    let (new, old, active) = (new.clone(), old.clone(), List::from(active));
     let [y] = tape.record([y], move |_, outputs, gradients| {
         let [Some(dy)] = outputs else { return Ok(()) };
         for (var, wanted) in [(&new, true), (&old, false)] {

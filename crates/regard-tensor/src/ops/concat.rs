@@ -2,7 +2,7 @@
 
 use crate::element::Element;
 use crate::error::TensorError;
-use crate::{Result, Tape, Tensor, Var};
+use crate::{List, Result, Tape, Tensor, Var};
 
 /// The parts, all of as many rows, side by side: `[rows, a]` and `[rows, b]` give `[rows, a + b]`.
 ///
@@ -29,7 +29,7 @@ pub fn concat<T: Element>(tape: &Tape<T>, parts: &[&Var<T>]) -> Result<Var<T>> {
     if !tape.needs_gradient(parts) {
         return Ok(Var::constant(y));
     }
-    let parts: Vec<_> = parts.iter().map(|&part| part.clone()).collect();
+    let parts: List<_> = parts.iter().map(|&part| part.clone()).collect();
     let [y] = tape.record([y], move |_, outputs, gradients| {
         let [Some(dy)] = outputs else { return Ok(()) };
         let mut start = 0;

@@ -6,7 +6,7 @@
 use crate::element::Element;
 use crate::error::TensorError;
 use crate::tape::weight_gradient;
-use crate::{Precision, Result, Tape, Tensor, Threads, Var};
+use crate::{List, Precision, Result, Tape, Tensor, Threads, Var};
 
 /// Tokens whose logits exist at the same time.
 const BLOCK: usize = 256;
@@ -63,9 +63,7 @@ pub fn linear_cross_entropy<T: Element>(
     if let Some(&id) = targets.ids.iter().find(|&&id| id as usize >= vocabulary) {
         return Err(TensorError::Index { op: "cross_entropy", index: id as usize, limit: vocabulary });
     }
-    let mut inputs = vec![x, weight];
-    inputs.extend(bias);
-    let wanted = tape.needs_gradient(&inputs);
+    let wanted = tape.needs_gradient_of([x, weight].into_iter().chain(bias));
     let mut run = Run::new(tape, x, weight, wanted);
     for start in (0..rows).step_by(BLOCK) {
         run.block(start, (start + BLOCK).min(rows), bias, targets);
@@ -145,14 +143,13 @@ impl<'a, T: Element> Run<'a, T> {
         let bias = bias.map(|bias| bias.value().values());
         let packed = self.weight.packed(self.threads, self.precision);
         packed.multiply(self.threads, x, rows, logits.values_mut(), false, bias);
-        let mut seen = vec![RowLoss::default(); rows];
+        let mut seen: List<RowLoss> = (0..rows).map(|_| RowLoss::default()).collect();
         let wanted = self.gradients.is_some();
-        let work: Vec<_> =
-            logits.values_mut().chunks_exact_mut(vocabulary).zip(&mut seen).enumerate().collect();
-        super::for_items(self.threads, work, vocabulary, |(row, (logits, seen))| {
+        let work = logits.values_mut().chunks_exact_mut(vocabulary).zip(&mut seen);
+        super::for_items(self.threads, work.enumerate(), vocabulary, |(row, (logits, seen))| {
             *seen = row_loss(logits, start + row, targets, wanted);
         });
-        for row in seen {
+        for row in &seen {
             self.loss += row.smoothed;
             self.negative_log_likelihood += row.plain;
             self.tokens += usize::from(row.counts);

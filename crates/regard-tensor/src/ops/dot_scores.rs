@@ -4,7 +4,7 @@
 use super::attention_shape::AttentionShape;
 use super::{expect_shape, for_rows_of};
 use crate::element::Element;
-use crate::{Result, Tape, Tensor, Var};
+use crate::{List, Result, Tape, Tensor, Var};
 
 /// `e_ij = factor · q_i · k_sj` for each row `i`, which reads sentence `s = sentences[i]`.
 ///
@@ -42,20 +42,25 @@ pub fn dot_scores<T: Element>(
         return Ok(Var::constant(scores));
     }
     let (queries, keys) = (queries.clone(), keys.clone());
-    let (sentences, lengths) = (sentences.to_vec(), lengths.to_vec());
+    let (sentences, lengths) = (List::from(sentences), List::from(lengths));
     let [scores] = tape.record([scores], move |threads, outputs, gradients| {
         let [Some(ds)] = outputs else { return Ok(()) };
-        let (mut dq, mut unused) = (Tensor::zeros(queries.shape()), vec![T::ZERO; shape.rows]);
+        let (mut dq, mut unused) = (Tensor::zeros(queries.shape()), Tensor::zeros([shape.rows]));
         gradients.accumulate_always(&keys, |dk| {
-            shape.for_each_row(threads, &sentences, [dk, dq.values_mut(), &mut unused], |row, dk, dq, _| {
-                let keys = &keys.value().values()[shape.range(sentences[row], &lengths)];
-                let memory =
-                    keys.chunks_exact(shape.width.max(1)).zip(dk.chunks_exact_mut(shape.width.max(1)));
-                for ((key, dk), &ds) in memory.zip(ds.row(row)) {
-                    T::axpy(factor * ds, key, dq);
-                    T::axpy(factor * ds, queries.value().row(row), dk);
-                }
-            });
+            shape.for_each_row(
+                threads,
+                &sentences,
+                [dk, dq.values_mut(), unused.values_mut()],
+                |row, dk, dq, _| {
+                    let keys = &keys.value().values()[shape.range(sentences[row], &lengths)];
+                    let memory =
+                        keys.chunks_exact(shape.width.max(1)).zip(dk.chunks_exact_mut(shape.width.max(1)));
+                    for ((key, dk), &ds) in memory.zip(ds.row(row)) {
+                        T::axpy(factor * ds, key, dq);
+                        T::axpy(factor * ds, queries.value().row(row), dk);
+                    }
+                },
+            );
         });
         gradients.add(&queries, &dq)
     });

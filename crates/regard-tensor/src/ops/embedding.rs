@@ -2,7 +2,7 @@
 
 use crate::element::Element;
 use crate::error::TensorError;
-use crate::{Result, Tape, Tensor, Var};
+use crate::{List, Result, Tape, Tensor, Var};
 
 /// The rows of `table` `[vocabulary, width]` for `ids`: `[ids, width]`.
 ///
@@ -21,7 +21,7 @@ pub fn embedding<T: Element>(tape: &Tape<T>, table: &Var<T>, ids: &[u32]) -> Res
     if !tape.needs_gradient(&[table]) {
         return Ok(Var::constant(y));
     }
-    let (table, ids) = (table.clone(), ids.to_vec());
+    let (table, ids) = (table.clone(), List::from(ids));
     let [y] = tape.record([y], move |_, outputs, gradients| {
         if let [Some(dy)] = outputs {
             gradients.add_rows(&table, ids, dy);

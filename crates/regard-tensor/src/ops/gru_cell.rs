@@ -25,8 +25,7 @@ pub fn gru_cell<T: Element>(
     let h_new = Tensor::build(h.shape(), |out| {
         let rows =
             out.chunks_exact_mut(width.max(1)).zip(saved.values_mut().chunks_exact_mut((3 * width).max(1)));
-        let rows: Vec<_> = rows.enumerate().collect();
-        super::for_items(tape.threads(), rows, 8 * width, |(row, (out, saved))| {
+        super::for_items(tape.threads(), rows.enumerate(), 8 * width, |(row, (out, saved))| {
             T::gru_cell_row(
                 x_gates.value().row(row),
                 h_gates.value().row(row),
@@ -47,7 +46,7 @@ pub fn gru_cell<T: Element>(
         let mut dh = Tensor::build(h.shape(), |_| ());
         let rows = dx.values_mut().chunks_exact_mut((3 * width).max(1));
         let rows = rows.zip(du.values_mut().chunks_exact_mut((3 * width).max(1)));
-        let rows: Vec<_> = rows.zip(dh.values_mut().chunks_exact_mut(width.max(1))).enumerate().collect();
+        let rows = rows.zip(dh.values_mut().chunks_exact_mut(width.max(1))).enumerate();
         super::for_items(threads, rows, 8 * width, |(row, ((dx, du), dh))| {
             let (h_gates, h) = (h_gates.value().row(row), h.value().row(row));
             T::gru_cell_backward_row(saved.row(row), h_gates, h, dh_new.row(row), [dx, du, dh]);

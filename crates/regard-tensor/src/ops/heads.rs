@@ -10,7 +10,7 @@ use super::for_items;
 use crate::element::Element;
 use crate::error::TensorError;
 use crate::kernels::Packed;
-use crate::{Result, Shape, Tensor, Threads};
+use crate::{List, Result, Shape, Tensor, Threads};
 
 /// The sizes of a multi-head lookup.
 pub(super) struct Heads {
@@ -20,8 +20,7 @@ pub(super) struct Heads {
     width: usize,
     rows: usize,
     positions: usize,
-    sentences: usize,
-    runs: Vec<Run>,
+    runs: List<Run>,
 }
 
 /// Neighbouring rows that read the same sentence, and how far they read: one product for each head.
@@ -45,7 +44,7 @@ impl Heads {
         if heads == 0 || shape.width == 0 || !shape.width.is_multiple_of(heads) {
             return Err(TensorError::Index { op, index: shape.width, limit: heads });
         }
-        let mut runs: Vec<Run> = Vec::new();
+        let mut runs: List<Run> = List::default();
         for (row, &sentence) in sentences.iter().enumerate() {
             match runs.last_mut() {
                 Some(run) if run.sentence == sentence => run.rows.end = row + 1,
@@ -53,14 +52,7 @@ impl Heads {
             }
         }
         let width = shape.width / heads;
-        Ok(Self {
-            count: heads,
-            width,
-            rows: shape.rows,
-            positions: shape.positions,
-            sentences: lengths.len(),
-            runs,
-        })
+        Ok(Self { count: heads, width, rows: shape.rows, positions: shape.positions, runs })
     }
 
     /// `[heads, rows, positions]`.
@@ -71,14 +63,10 @@ impl Heads {
     /// `factor · q · kᵀ` for each head: `q` is `[rows, columns]`, `k` the memory; zero past a sentence's end.
     pub(super) fn scores<T: Element>(&self, threads: &Threads, q: &[T], k: &[T], factor: T) -> Tensor<T> {
         Tensor::build(self.scores_shape(), |mut out| {
-            let mut work = Vec::with_capacity(self.count * self.runs.len());
-            for head in 0..self.count {
-                for run in &self.runs {
-                    let (part, rest) = out.split_at_mut(run.rows.len() * self.positions);
-                    work.push((head, run, part));
-                    out = rest;
-                }
-            }
+            let work = (0..self.count * self.runs.len()).map(|place| {
+                let (head, run) = (place / self.runs.len(), &self.runs[place % self.runs.len()]);
+                (head, run, out.split_off_mut(..run.rows.len() * self.positions).unwrap_or_default())
+            });
             for_items(threads, work, self.cost() / self.count, |(head, run, out)| {
                 let q = self.head_of_rows(q, run, head);
                 let packed = Packed::from_transposed(
@@ -100,12 +88,10 @@ impl Heads {
     pub(super) fn contexts<T: Element>(&self, threads: &Threads, w: &[T], v: &[T], factor: T) -> Tensor<T> {
         let columns = self.count * self.width;
         Tensor::build([self.rows, columns], |mut out| {
-            let mut work = Vec::with_capacity(self.runs.len());
-            for run in &self.runs {
-                let (part, rest) = out.split_at_mut(run.rows.len() * columns);
-                work.push((run, part));
-                out = rest;
-            }
+            let work = self
+                .runs
+                .iter()
+                .map(|run| (run, out.split_off_mut(..run.rows.len() * columns).unwrap_or_default()));
             for_items(threads, work, self.cost(), |(run, out)| {
                 for head in 0..self.count {
                     let memory = self.head_of_memory(v, run, head);
@@ -128,14 +114,10 @@ impl Heads {
         memory: &mut [T],
     ) {
         let columns = self.count * self.width;
-        let mut readers: Vec<Vec<&Run>> = vec![Vec::new(); self.sentences];
-        for run in &self.runs {
-            readers[run.sentence].push(run);
-        }
         let blocks = memory.chunks_exact_mut((self.positions * columns).max(1));
-        let work: Vec<_> = blocks.zip(readers).collect();
-        for_items(threads, work, self.cost(), |(block, runs)| {
-            for (run, head) in runs.into_iter().flat_map(|run| (0..self.count).map(move |head| (run, head))) {
+        for_items(threads, blocks.enumerate(), self.cost(), |(sentence, block)| {
+            let readers = self.runs.iter().filter(|run| run.sentence == sentence);
+            for (run, head) in readers.flat_map(|run| (0..self.count).map(move |head| (run, head))) {
                 let (w, q) = (self.head_of_weights(w, run, head), self.head_of_rows(q, run, head));
                 let mut sums = Tensor::build([run.length, self.width], |_| ());
                 let segment = (w.values(), q.values(), run.rows.len());

@@ -2,7 +2,7 @@
 
 use super::{expect_rows, expect_shape};
 use crate::element::Element;
-use crate::{Result, Tape, Tensor, Var};
+use crate::{List, Result, Tape, Tensor, Var};
 
 /// What is added to a weight inside a logarithm (Jain & Wallace's code has the same).
 const EPSILON: f64 = 1e-10;
@@ -32,7 +32,7 @@ pub fn kullback_leibler<T: Element>(
     if !tape.needs_gradient(&[x]) {
         return Ok(Var::constant(loss));
     }
-    let (x, y, counts) = (x.clone(), y.clone(), counts.to_vec());
+    let (x, y, counts) = (x.clone(), y.clone(), List::from(counts));
     let [loss] = tape.record([loss], move |_, outputs, gradients| {
         let [Some(upstream)] = outputs else { return Ok(()) };
         let factor = factor * upstream.item().to_f64();

@@ -2,7 +2,7 @@
 
 use super::expect_shape;
 use crate::element::Element;
-use crate::{Result, Tape, Tensor, Var};
+use crate::{List, Result, Tape, Tensor, Var};
 
 /// `(x - mean) / sqrt(variance + ε) ∘ gain + bias` over each row; the variance is the mean of squares. `PyTorch`'s usual
 /// ε is 1e-5.
@@ -33,8 +33,7 @@ pub fn layer_norm<T: Element>(
     let mut normal = Tensor::build(x.shape(), |_| ());
     let mut scales = Tensor::build([x.shape().rows()], |_| ());
     let rows = normal.values_mut().chunks_exact_mut(width.max(1)).zip(scales.values_mut());
-    let rows: Vec<_> = rows.enumerate().collect();
-    super::for_items(tape.threads(), rows, width, |(row, (out, scale))| {
+    super::for_items(tape.threads(), rows.enumerate(), width, |(row, (out, scale))| {
         *scale = T::normalise_row(x.value().row(row), epsilon, out);
     });
     let y = Tensor::build(x.shape(), |out| {
@@ -69,7 +68,7 @@ pub fn layer_norm<T: Element>(
 
 fn backward_row<T: Element>(dy: &[T], normal: &[T], gain: &[T], scale: T, dx: &mut [T]) {
     let count = T::from_f64(dy.len() as f64);
-    let weighted: Vec<T> = dy.iter().zip(gain).map(|(&dy, &gain)| dy * gain).collect();
+    let weighted: List<T> = dy.iter().zip(gain).map(|(&dy, &gain)| dy * gain).collect();
     let mean = T::sum_slice(&weighted) / count;
     let slope = T::dot(&weighted, normal) / count;
     for ((dx, &d), &n) in dx.iter_mut().zip(&weighted).zip(normal) {

@@ -3,7 +3,7 @@
 use super::Function;
 use crate::element::Element;
 use crate::error::TensorError;
-use crate::{Result, Tape, Tensor, Var};
+use crate::{List, Result, Tape, Tensor, Var};
 
 /// `x · Wᵀ + b`: `x` is `[…, in]`, `weight` is `[out, in]`, `bias` is `[out]`.
 ///
@@ -15,7 +15,7 @@ pub fn linear<T: Element>(
     weight: &Var<T>,
     bias: Option<&Var<T>>,
 ) -> Result<Var<T>> {
-    linear_sum(tape, &[(x, weight)], bias, None)
+    linear_sum(tape, [(x, weight)], bias, None)
 }
 
 /// `f(x · Wᵀ + b)`, see [`linear`]: without a gradient the function is computed where the product lies.
@@ -42,15 +42,16 @@ pub fn linear_then<T: Element>(
 ///
 /// # Errors
 /// Where the sizes do not fit, or there is no product.
-pub fn linear_sum<T: Element>(
+pub fn linear_sum<'a, T: Element>(
     tape: &Tape<T>,
-    terms: &[(&Var<T>, &Var<T>)],
+    terms: impl IntoIterator<Item = (&'a Var<T>, &'a Var<T>), IntoIter: Clone>,
     bias: Option<&Var<T>>,
     base: Option<&Var<T>>,
 ) -> Result<Var<T>> {
-    let (x, weight) = terms.first().ok_or(TensorError::Index { op: "linear", index: 0, limit: 0 })?;
+    let terms = terms.into_iter();
+    let (x, weight) = terms.clone().next().ok_or(TensorError::Index { op: "linear", index: 0, limit: 0 })?;
     let shape = x.shape().with_last(weight.shape().rows());
-    for (x, weight) in terms {
+    for (x, weight) in terms.clone() {
         let fits = x.shape().last() == weight.shape().last() && x.shape().with_last(shape.last()) == shape;
         if !fits || weight.shape().rows() != shape.last() {
             return Err(TensorError::ShapeMismatch { op: "linear", left: x.shape(), right: weight.shape() });
@@ -67,7 +68,7 @@ pub fn linear_sum<T: Element>(
                 out.copy_from_slice(&base.value().values()[first..][..out.len()]);
             });
         }
-        for (index, (x, weight)) in terms.iter().enumerate() {
+        for (index, (x, weight)) in terms.clone().enumerate() {
             let bias = bias.filter(|_| index == 0).map(|bias| bias.value().values());
             let accumulate = index > 0 || base.is_some();
             let packed = weight.value().packed(tape.threads(), tape.precision());
@@ -75,13 +76,11 @@ pub fn linear_sum<T: Element>(
             packed.multiply(tape.threads(), x.value().values(), rows, out, accumulate, bias);
         }
     });
-    let mut inputs: Vec<&Var<T>> = terms.iter().flat_map(|&(x, weight)| [x, weight]).collect();
-    inputs.extend(bias);
-    inputs.extend(base);
-    if !tape.needs_gradient(&inputs) {
+    let of_terms = terms.clone().flat_map(|(x, weight)| [x, weight]);
+    if !tape.needs_gradient_of(of_terms.chain(bias).chain(base)) {
         return Ok(Var::constant(y));
     }
-    let terms: Vec<_> = terms.iter().map(|&(x, weight)| (x.clone(), weight.clone())).collect();
+    let terms: List<_> = terms.map(|(x, weight)| (x.clone(), weight.clone())).collect();
     let (bias, base, precision) = (bias.cloned(), base.cloned(), tape.precision());
     let [y] = tape.record([y], move |threads, outputs, gradients| {
         let [Some(dy)] = outputs else { return Ok(()) };

@@ -2,7 +2,7 @@
 
 use crate::element::Element;
 use crate::error::TensorError;
-use crate::{Result, Tape, Tensor, Var};
+use crate::{List, Result, Tape, Tensor, Var};
 
 /// What is added to a weight before its logarithm is taken, so that a weight of zero costs a finite number (Marian's).
 const EPSILON: f64 = 1e-6;
@@ -46,7 +46,7 @@ pub fn link_cross_entropy<T: Element>(
     if !tape.needs_gradient(&[weights]) {
         return Ok(Var::constant(loss));
     }
-    let (weights, links) = (weights.clone(), links.to_vec());
+    let (weights, links) = (weights.clone(), List::from(links));
     let [loss] = tape.record([loss], move |_, outputs, gradients| {
         let [Some(upstream)] = outputs else { return Ok(()) };
         let factor = factor * upstream.item().to_f64();

@@ -1,7 +1,7 @@
 //! Log-probabilities of a row of logits.
 
 use crate::element::Element;
-use crate::{Result, Tape, Tensor, Var};
+use crate::{List, Result, Tape, Tensor, Var};
 
 /// `x - log Σ exp(x)` over the last dimension, natural logarithm.
 ///
@@ -23,7 +23,7 @@ pub fn log_softmax<T: Element>(tape: &Tape<T>, logits: &Var<T>) -> Result<Var<T>
         let [Some(dy)] = outputs else { return Ok(()) };
         gradients.accumulate(&logits, |dx| {
             for (row, dx) in dx.chunks_exact_mut(width).enumerate() {
-                let mut p = kept.row(row).to_vec();
+                let mut p = List::from(kept.row(row));
                 T::exp_slice(&mut p);
                 let total = T::sum_slice(dy.row(row));
                 T::add_assign(dx, dy.row(row));

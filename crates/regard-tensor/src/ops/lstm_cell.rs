@@ -19,8 +19,7 @@ pub fn lstm_cell<T: Element>(tape: &Tape<T>, gates: &Var<T>, c: &Var<T>) -> Resu
         .values_mut()
         .chunks_exact_mut(width.max(1))
         .zip(c_new.values_mut().chunks_exact_mut(width.max(1)));
-    let rows: Vec<_> =
-        rows.zip(saved.values_mut().chunks_exact_mut((5 * width).max(1))).enumerate().collect();
+    let rows = rows.zip(saved.values_mut().chunks_exact_mut((5 * width).max(1))).enumerate();
     for_items(tape.threads(), rows, 10 * width, |(row, ((h_new, c_new), saved))| {
         T::lstm_cell_row(gates.value().row(row), c.value().row(row), h_new, c_new, saved);
     });
@@ -35,7 +34,7 @@ pub fn lstm_cell<T: Element>(tape: &Tape<T>, gates: &Var<T>, c: &Var<T>) -> Resu
         let mut dgates = Tensor::build(gates.shape(), |_| ());
         let mut dc = Tensor::build(c.shape(), |_| ());
         let rows = dgates.values_mut().chunks_exact_mut((4 * width).max(1));
-        let rows: Vec<_> = rows.zip(dc.values_mut().chunks_exact_mut(width.max(1))).enumerate().collect();
+        let rows = rows.zip(dc.values_mut().chunks_exact_mut(width.max(1))).enumerate();
         for_items(threads, rows, 10 * width, |(row, (dgates, dc))| {
             let (c, dh_new, dc_new) = (c.value().row(row), row_of(0, row), row_of(1, row));
             T::lstm_cell_backward_row(saved.row(row), c, dh_new, dc_new, dgates, dc);

@@ -87,7 +87,7 @@ use crate::element::Element;
 use crate::error::{Result, TensorError};
 use crate::{Shape, Threads, Var};
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 /// Work below this many values stays on the caller's thread.
 pub(crate) const SERIAL: usize = 16 * 1024;
@@ -135,35 +135,38 @@ fn add_column_sums<T: Element>(threads: &Threads, rows: &[T], sums: &mut [T]) {
     });
 }
 
-/// Calls `work` for each part, each on one thread.
-pub(crate) fn for_parts<P: Send>(threads: &Threads, parts: Vec<P>, work: impl Fn(P) + Sync) {
-    if parts.len() == 1 || threads.count() == 1 {
-        parts.into_iter().for_each(work);
+/// Items that a thread takes at a time at most.
+const GRASP: usize = 16;
+
+/// Calls `work` for each item (a row, of about `cost` elements' work), on several threads where there is enough to do: whoever
+/// is free takes the next few.
+pub(crate) fn for_items<P: Send>(
+    threads: &Threads,
+    items: impl ExactSizeIterator<Item = P> + Send,
+    cost: usize,
+    work: impl Fn(P) + Sync,
+) {
+    let count = items.len();
+    if threads.count() == 1 || count * cost < SERIAL {
+        items.for_each(work);
         return;
     }
-    let parts: Vec<_> = parts.into_iter().map(|part| Mutex::new(Some(part))).collect();
-    threads.for_each(parts.len(), |index| {
-        let part = parts[index].lock().ok().and_then(|mut part| part.take());
-        if let Some(part) = part {
-            work(part);
+    let grasp = (count / (4 * threads.count())).clamp(1, GRASP);
+    let left = Mutex::new(items);
+    threads.for_each(threads.count().min(count), |_| {
+        loop {
+            let taken = next_items(&left, grasp);
+            if taken[0].is_none() {
+                return;
+            }
+            taken.into_iter().flatten().for_each(&work);
         }
     });
 }
 
-/// Calls `work` for each item (a row, of about `cost` elements' work), on several threads where there is enough to do.
-fn for_items<P: Send>(threads: &Threads, mut items: Vec<P>, cost: usize, work: impl Fn(P) + Sync) {
-    if threads.count() == 1 || items.len() * cost < SERIAL {
-        items.into_iter().for_each(work);
-        return;
-    }
-    let size = items.len().div_ceil(threads.count());
-    let mut parts = Vec::with_capacity(threads.count());
-    while items.len() > size {
-        let rest = items.split_off(size);
-        parts.push(std::mem::replace(&mut items, rest));
-    }
-    parts.push(items);
-    for_parts(threads, parts, |part| part.into_iter().for_each(&work));
+fn next_items<P>(left: &Mutex<impl Iterator<Item = P>>, count: usize) -> [Option<P>; GRASP] {
+    let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
+    std::array::from_fn(|place| if place < count { left.next() } else { None })
 }
 
 /// Calls `work(row, values of the row)` for each row of `out`, on several threads where the `cost` in elements is large.
@@ -175,7 +178,9 @@ fn for_rows_of<T: Element>(
     work: impl Fn(usize, &mut [T]) + Sync,
 ) {
     let width = width.max(1);
-    let rows: Vec<_> = out.chunks_exact_mut(width).enumerate().collect();
-    let each = cost / rows.len().max(1);
-    for_items(threads, rows, each, |(row, values)| work(row, values));
+    let parts = if cost < SERIAL { 1 } else { threads.count() };
+    let size = (out.len() / width).div_ceil(parts);
+    threads.chunks_mut(out, size * width, |part, out| {
+        out.chunks_exact_mut(width).enumerate().for_each(|(row, out)| work(part * size + row, out));
+    });
 }

@@ -2,7 +2,7 @@
 
 use super::expect_shape;
 use crate::element::Element;
-use crate::{Result, Tape, Tensor, Var};
+use crate::{List, Result, Tape, Tensor, Var};
 
 /// `x / sqrt(mean(x²) + ε) ∘ gain` over each row. T5's ε is 1e-6.
 ///
@@ -30,7 +30,7 @@ pub fn rms_norm<T: Element>(tape: &Tape<T>, x: &Var<T>, gain: &Var<T>, epsilon: 
             super::for_rows_of(threads, dy.shape().len(), dx, width, |row, dx| {
                 let (x, dy) = (x.value().row(row), dy.row(row));
                 let scale = inverse_size(x, epsilon);
-                let weighted: Vec<T> = dy.iter().zip(gain.value().values()).map(|(&d, &g)| d * g).collect();
+                let weighted: List<T> = dy.iter().zip(gain.value().values()).map(|(&d, &g)| d * g).collect();
                 let slope = T::dot(&weighted, x) / T::from_f64(width as f64) * scale * scale;
                 for ((dx, &d), &x) in dx.iter_mut().zip(&weighted).zip(x) {
                     *dx = *dx + scale * (d - x * slope);

@@ -3,7 +3,7 @@
 use super::for_rows_of;
 use crate::element::Element;
 use crate::error::TensorError;
-use crate::{Result, Tape, Tensor, Threads, Var};
+use crate::{List, Result, Tape, Tensor, Threads, Var};
 
 /// Turns the columns 2i and 2i + 1 of each head by the angle p · 10000^(−2i / width of a head).
 ///
@@ -39,8 +39,8 @@ pub fn rotary<T: Element>(tape: &Tape<T>, x: &Var<T>, heads: usize, positions: &
 }
 
 /// Cosine and sine of each position's angles.
-struct Turns<T> {
-    table: Vec<(T, T)>,
+struct Turns<T: 'static> {
+    table: List<(T, T)>,
     pairs: usize,
 }
 
@@ -48,7 +48,7 @@ impl<T: Element> Turns<T> {
     fn new(positions: &[usize], width: usize) -> Self {
         let pairs = width / 2;
         let frequency = |pair: usize| 10_000_f64.powf(-2.0 * pair as f64 / width as f64);
-        let frequencies: Vec<f64> = (0..pairs).map(frequency).collect();
+        let frequencies: List<f64> = (0..pairs).map(frequency).collect();
         let turn = |angle: f64| (T::from_f64(angle.cos()), T::from_f64(angle.sin()));
         let table = positions.iter().flat_map(|&p| frequencies.iter().map(move |f| turn(p as f64 * f)));
         Self { table: table.collect(), pairs }

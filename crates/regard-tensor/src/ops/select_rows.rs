@@ -1,7 +1,7 @@
 //! Rows by their place.
 
 use crate::element::Element;
-use crate::{Result, Tape, Var};
+use crate::{List, Result, Tape, Var};
 
 /// The rows of `x` (seen as `[rows, width]`) at `places`; a row may be taken more than once.
 ///
@@ -12,7 +12,7 @@ pub fn select_rows<T: Element>(tape: &Tape<T>, x: &Var<T>, places: &[usize]) -> 
     if !tape.needs_gradient(&[x]) {
         return Ok(Var::constant(y));
     }
-    let (x, places, width) = (x.clone(), places.to_vec(), x.shape().last());
+    let (x, places, width) = (x.clone(), List::from(places), x.shape().last());
     let [y] = tape.record([y], move |_, outputs, gradients| {
         if let [Some(dy)] = outputs {
             gradients.accumulate(&x, |dx| {

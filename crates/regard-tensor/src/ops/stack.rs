@@ -3,7 +3,7 @@
 use super::expect_shape;
 use crate::element::Element;
 use crate::error::TensorError;
-use crate::{Result, Tape, Tensor, Var};
+use crate::{List, Result, Tape, Tensor, Var};
 
 /// The parts along a new first dimension: time steps `[rows, width]` give `[time, rows, width]`.
 ///
@@ -20,10 +20,10 @@ pub fn stack<T: Element>(tape: &Tape<T>, parts: &[Var<T>]) -> Result<Var<T>> {
             out.copy_from_slice(part.value().values());
         }
     });
-    if !tape.needs_gradient(&parts.iter().collect::<Vec<_>>()) {
+    if !tape.needs_gradient_of(parts) {
         return Ok(Var::constant(y));
     }
-    let parts = parts.to_vec();
+    let parts = List::from(parts);
     let [y] = tape.record([y], move |_, outputs, gradients| {
         let [Some(dy)] = outputs else { return Ok(()) };
         for (index, part) in parts.iter().enumerate() {

@@ -2,7 +2,7 @@
 
 use super::{expect_rows, expect_shape};
 use crate::element::Element;
-use crate::{Result, Tape, Tensor, Var};
+use crate::{List, Result, Tape, Tensor, Var};
 
 /// `factor · Σ ½ Σ_v |exp(x_v) - exp(y_v)|` over the rows that count: `x` and `y` are natural-log probabilities
 /// `[…, rows, V]`. Each distance is from 0 to 1. No gradient flows to `y`; where both are equal the slope is 0.
@@ -19,26 +19,29 @@ pub fn total_variation<T: Element>(
     expect_shape("total_variation", x.shape(), y.shape())?;
     let (rows, width) = (x.shape().rows(), x.shape().last());
     expect_rows("total_variation", counts.len(), rows)?;
-    let mut distances = vec![0.0; rows];
-    let work: Vec<_> = distances.iter_mut().enumerate().filter(|(row, _)| counts[*row]).collect();
-    super::for_items(tape.threads(), work, width, |(row, distance)| {
+    let mut distances: List<f64> = (0..rows).map(|_| 0.0).collect();
+    super::for_items(tape.threads(), distances.iter_mut().enumerate(), width, |(row, distance)| {
+        if !counts[row] {
+            return;
+        }
         let (p, q) = (exponentials(x.value().row(row)), exponentials(y.row(row)));
-        *distance = p.iter().zip(&q).map(|(&p, &q)| (p - q).abs().to_f64()).sum::<f64>() / 2.0;
+        *distance = p.iter().zip(q.iter()).map(|(&p, &q)| (p - q).abs().to_f64()).sum::<f64>() / 2.0;
     });
     let loss = Tensor::scalar(T::from_f64(factor * distances.iter().sum::<f64>()));
     if !tape.needs_gradient(&[x]) {
         return Ok(Var::constant(loss));
     }
-    let (x, y, counts) = (x.clone(), y.clone(), counts.to_vec());
+    let (x, y, counts) = (x.clone(), y.clone(), List::from(counts));
     let [loss] = tape.record([loss], move |threads, outputs, gradients| {
         let [Some(upstream)] = outputs else { return Ok(()) };
         let half = T::from_f64(upstream.item().to_f64() * factor / 2.0);
         gradients.accumulate(&x, |dx| {
-            let work: Vec<_> =
-                dx.chunks_exact_mut(width.max(1)).enumerate().filter(|(row, _)| counts[*row]).collect();
-            super::for_items(threads, work, width, |(row, dx)| {
+            super::for_items(threads, dx.chunks_exact_mut(width.max(1)).enumerate(), width, |(row, dx)| {
+                if !counts[row] {
+                    return;
+                }
                 let (p, q) = (exponentials(x.value().row(row)), exponentials(y.row(row)));
-                for ((dx, &p), &q) in dx.iter_mut().zip(&p).zip(&q) {
+                for ((dx, &p), &q) in dx.iter_mut().zip(p.iter()).zip(q.iter()) {
                     if p > q {
                         *dx = *dx + half * p;
                     } else if p < q {
@@ -52,8 +55,8 @@ pub fn total_variation<T: Element>(
     Ok(loss)
 }
 
-fn exponentials<T: Element>(row: &[T]) -> Vec<T> {
-    let mut row = row.to_vec();
+fn exponentials<T: Element>(row: &[T]) -> List<T> {
+    let mut row = List::from(row);
     T::exp_slice(&mut row);
     row
 }

@@ -5,12 +5,12 @@ use super::trail_contexts::trail_contexts;
 use super::trail_scores::trail_scores;
 use super::trails::{Lookup, Trails, tensors};
 use crate::element::Element;
-use crate::{Result, Tape, Tensor, Var};
+use crate::{List, Result, Tape, Tensor, Var};
 
 /// The whole-row spans of weights along trails, head after head, as [`masked_softmax`] takes them.
 #[must_use]
-pub fn trail_spans(heads: usize, trails: &Trails) -> Vec<Span> {
-    let spans: Vec<Span> = (0..trails.rows()).map(|row| Span { start: 0, end: trails.len(row) }).collect();
+pub fn trail_spans(heads: usize, trails: &Trails) -> List<Span> {
+    let spans: List<Span> = (0..trails.rows()).map(|row| Span { start: 0, end: trails.len(row) }).collect();
     spans.repeat(heads)
 }
 
@@ -27,8 +27,7 @@ pub fn trail_attention<T: Element>(
     factor: T,
     trails: &Trails,
 ) -> Result<Var<T>> {
-    let inputs: Vec<&Var<T>> = keys.iter().chain(values).copied().chain([queries]).collect();
-    if tape.needs_gradient(&inputs) {
+    if tape.needs_gradient_of(keys.iter().chain(values).copied().chain([queries])) {
         let scores = trail_scores(tape, queries, keys, heads, factor, trails)?;
         let weights = masked_softmax(tape, &scores, &trail_spans(heads, trails))?;
         return trail_contexts(tape, &weights, values, trails);

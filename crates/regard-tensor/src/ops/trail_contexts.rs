@@ -25,8 +25,7 @@ pub fn trail_contexts<T: Element>(
     let lookup = Lookup::new("trail_contexts", rows, blocks, weights.shape().first(), trails)?;
     expect_shape("trail_contexts", weights.shape(), lookup.weights_shape())?;
     let contexts = lookup.contexts(tape.threads(), weights.value(), &tensors(blocks), trails);
-    let inputs: Vec<&Var<T>> = blocks.iter().copied().chain([weights]).collect();
-    if !tape.needs_gradient(&inputs) {
+    if !tape.needs_gradient_of(blocks.iter().copied().chain([weights])) {
         return Ok(Var::constant(contexts));
     }
     let (weights, trails) = (weights.clone(), trails.clone());

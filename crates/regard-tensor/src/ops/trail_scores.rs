@@ -23,8 +23,7 @@ pub fn trail_scores<T: Element>(
 ) -> Result<Var<T>> {
     let lookup = Lookup::new("trail_scores", queries.shape(), blocks, heads, trails)?;
     let scores = lookup.scores(tape.threads(), queries.value(), &tensors(blocks), trails, factor);
-    let inputs: Vec<&Var<T>> = blocks.iter().copied().chain([queries]).collect();
-    if !tape.needs_gradient(&inputs) {
+    if !tape.needs_gradient_of(blocks.iter().copied().chain([queries])) {
         return Ok(Var::constant(scores));
     }
     let (queries, trails) = (queries.clone(), trails.clone());

@@ -3,7 +3,7 @@
 use super::attention_shape::AttentionShape;
 use super::{expect_shape, for_rows_of};
 use crate::element::Element;
-use crate::{Result, Tape, Tensor, Var};
+use crate::{List, Result, Tape, Tensor, Var};
 
 /// `c_i = Σ_j w_ij · h_sj` for each row `i`, which reads sentence `s = sentences[i]`.
 ///
@@ -42,20 +42,25 @@ pub fn weighted_sum<T: Element>(
         return Ok(Var::constant(context));
     }
     let (weights, states) = (weights.clone(), states.clone());
-    let (sentences, lengths) = (sentences.to_vec(), lengths.to_vec());
+    let (sentences, lengths) = (List::from(sentences), List::from(lengths));
     let [context] = tape.record([context], move |threads, outputs, gradients| {
         let [Some(dc)] = outputs else { return Ok(()) };
-        let (mut dw, mut unused) = (Tensor::zeros(weights.shape()), vec![T::ZERO; shape.rows]);
+        let (mut dw, mut unused) = (Tensor::zeros(weights.shape()), Tensor::zeros([shape.rows]));
         gradients.accumulate_always(&states, |dh| {
-            shape.for_each_row(threads, &sentences, [dh, dw.values_mut(), &mut unused], |row, dh, dw, _| {
-                let states = &states.value().values()[shape.range(sentences[row], &lengths)];
-                let memory =
-                    states.chunks_exact(shape.width.max(1)).zip(dh.chunks_exact_mut(shape.width.max(1)));
-                for ((state, dh), (dw, &w)) in memory.zip(dw.iter_mut().zip(weights.value().row(row))) {
-                    *dw = T::dot(state, dc.row(row));
-                    T::axpy(w, dc.row(row), dh);
-                }
-            });
+            shape.for_each_row(
+                threads,
+                &sentences,
+                [dh, dw.values_mut(), unused.values_mut()],
+                |row, dh, dw, _| {
+                    let states = &states.value().values()[shape.range(sentences[row], &lengths)];
+                    let memory =
+                        states.chunks_exact(shape.width.max(1)).zip(dh.chunks_exact_mut(shape.width.max(1)));
+                    for ((state, dh), (dw, &w)) in memory.zip(dw.iter_mut().zip(weights.value().row(row))) {
+                        *dw = T::dot(state, dc.row(row));
+                        T::axpy(w, dc.row(row), dh);
+                    }
+                },
+            );
         });
         gradients.add(&weights, &dw)
     });

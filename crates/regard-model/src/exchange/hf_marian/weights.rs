@@ -97,10 +97,11 @@ impl Conversion {
         let name = format!("model.{stack}.embed_positions.weight");
         let shape = [config.max_positions, config.d_model];
         let Some(stored) = self.tensors.take_optional(&name, shape)? else { return Ok(()) };
+        let mut vector = vec![0.0; config.d_model];
         for position in 0..config.max_positions {
-            let waves = waves(position, config.d_model, Waves::Halves);
+            waves(position, Waves::Halves, &mut vector);
             let near = |(a, b): (&f32, &f32)| (a - b).abs() <= POSITION_TOLERANCE;
-            if !stored.row(position).iter().zip(&waves).all(near) {
+            if !stored.row(position).iter().zip(&vector).all(near) {
                 let problem = "are not sines and cosines; other positions are not supported";
                 return Err(self.tensors.problem(format!("the positions in \"{name}\" {problem}")));
             }

@@ -3,29 +3,25 @@
 use super::gemm::{BLOCK_ROWS, DEPTH, TASK, ZEROS, depth_blocks, run, words};
 use super::isa::Isa;
 use super::tile::{self, Form, Kernel, Scales, Tile};
-use crate::kernels::{PANEL, Packed, check_gemm_tn, narrow};
+use crate::kernels::{PANEL, Packed, Segment, check_gemm_tn, narrow, rows_of};
 use crate::pool;
 use crate::threads::Threads;
 use std::ops::Range;
-
-/// A segment's dY, X and number of rows.
-type Segment<'a> = (&'a [f32], &'a [f32], usize);
 
 /// See [`Kernels::gemm_tn`](crate::kernels::Kernels::gemm_tn).
 #[allow(clippy::too_many_arguments, reason = "the kernel's operands and the instruction set")]
 pub fn gemm_tn(
     isa: Isa,
     threads: &Threads,
-    segments: &[Segment<'_>],
+    segments: &[impl Segment<f32>],
     n_out: usize,
     n_in: usize,
     c: &mut [f32],
     accumulate: bool,
 ) {
     check_gemm_tn(segments, n_out, n_in, c);
-    let inputs: Vec<&[f32]> = segments.iter().map(|&(_, x, _)| x).collect();
-    let x = Packed::from_row_blocks(threads, &inputs, n_in);
-    let gradients: Vec<&[u32]> = segments.iter().map(|&(dy, ..)| words(dy)).collect();
+    let x = Packed::from_row_blocks(threads, &segments.iter().map(Segment::x), n_in);
+    let gradients = segments.iter().map(|segment| words(segment.dy()));
     let rhs = Rhs { panels: words(x.panels()), depth: x.k(), n: n_in };
     multiply(threads, tile::kernel(isa, Form::F32), &gradients, rhs, c, accumulate);
 }
@@ -35,20 +31,19 @@ pub fn gemm_tn(
 pub fn gemm_tn_bf16(
     isa: Isa,
     threads: &Threads,
-    segments: &[Segment<'_>],
+    segments: &[impl Segment<f32>],
     n_out: usize,
     n_in: usize,
     c: &mut [f32],
     accumulate: bool,
 ) {
     let depth = check_gemm_tn(segments, n_out, n_in, c).div_ceil(2);
-    let (gradients, inputs): (Vec<_>, Vec<_>) = segments.iter().map(|&(dy, x, _)| (dy, x)).unzip();
-    let lines = narrow::bf16_pairs(threads, &inputs, n_in);
+    let lines = narrow::bf16_pairs(threads, &segments.iter().map(Segment::x), n_in);
     let x = Packed::from_rows(threads, &lines, depth, n_in);
     pool::give(lines);
-    let gradients = narrow::bf16_pairs(threads, &gradients, n_out);
+    let gradients = narrow::bf16_pairs(threads, &segments.iter().map(Segment::dy), n_out);
     let rhs = Rhs { panels: x.panels(), depth, n: n_in };
-    multiply(threads, tile::kernel(isa, Form::Bf16), &[&gradients], rhs, c, accumulate);
+    multiply(threads, tile::kernel(isa, Form::Bf16), &std::iter::once(&gradients[..]), rhs, c, accumulate);
     pool::give(gradients);
 }
 
@@ -61,7 +56,14 @@ struct Rhs<'a> {
 }
 
 /// C = dYᵀ·X for the words of dY, in blocks of rows.
-fn multiply(threads: &Threads, kernel: Kernel, dy: &[&[u32]], x: Rhs, c: &mut [f32], accumulate: bool) {
+fn multiply<'a>(
+    threads: &Threads,
+    kernel: Kernel,
+    dy: &(impl Iterator<Item = &'a [u32]> + Clone + Sync),
+    x: Rhs,
+    c: &mut [f32],
+    accumulate: bool,
+) {
     if c.is_empty() {
         return;
     }
@@ -73,7 +75,7 @@ fn multiply(threads: &Threads, kernel: Kernel, dy: &[&[u32]], x: Rhs, c: &mut [f
     threads.chunks_mut(c, rows * x.n, |block, c| {
         let mut gradient = Gradient { kernel, x, c, strips: pool::take(rows * DEPTH) };
         for depth in depth_blocks(x.depth) {
-            gradient.pack(dy, n_out, block * rows, depth.clone());
+            gradient.pack(rows_of(dy.clone(), n_out, depth.clone()), block * rows);
             gradient.add(depth.clone(), accumulate || depth.start > 0);
         }
         pool::give(gradient.strips);
@@ -94,10 +96,10 @@ impl Gradient<'_> {
         self.c.len() / self.x.n
     }
 
-    /// Packs the columns `first..first + rows` of the rows `depth` of all dY.
-    fn pack(&mut self, dy: &[&[u32]], n_out: usize, first: usize, depth: Range<usize>) {
+    /// Packs the columns `first..first + rows` of some rows of dY.
+    fn pack<'a>(&mut self, dy: impl Iterator<Item = &'a [u32]>, first: usize) {
         let (rows, height) = (self.rows(), self.kernel.rows);
-        for (at, dy) in rows_of(dy, n_out, depth).enumerate() {
+        for (at, dy) in dy.enumerate() {
             let strips = self.strips.chunks_exact_mut(height * DEPTH);
             for (values, strip) in dy[first..first + rows].chunks(height).zip(strips) {
                 copy(&mut strip[at * height..][..values.len()], values);
@@ -145,17 +147,4 @@ fn copy(to: &mut [u32], values: &[u32]) {
         4 => to[..4].copy_from_slice(&values[..4]),
         _ => to.copy_from_slice(values),
     }
-}
-
-/// The rows `depth` of all dY.
-fn rows_of<'a>(dy: &'a [&'a [u32]], n_out: usize, depth: Range<usize>) -> impl Iterator<Item = &'a [u32]> {
-    let ends = dy.iter().scan(0, move |end, dy| {
-        *end += dy.len() / n_out;
-        Some(*end)
-    });
-    dy.iter().zip(ends).flat_map(move |(dy, end)| {
-        let start = end - dy.len() / n_out;
-        let part = depth.start.clamp(start, end) - start..depth.end.clamp(start, end) - start;
-        dy[part.start * n_out..part.end * n_out].chunks_exact(n_out)
-    })
 }

@@ -1,7 +1,7 @@
 //! Products in fewer bits, as plainly as their formulas.
 
 use crate::element::Number;
-use crate::kernels::{Narrow, NarrowForm};
+use crate::kernels::{Narrow, NarrowForm, Segment};
 use crate::threads::Threads;
 
 /// See [`Kernels::gemm_narrow`](crate::kernels::Kernels::gemm_narrow).
@@ -36,14 +36,14 @@ pub fn gemm_narrow<T: Number>(
 /// See [`Kernels::gemm_tn_bf16`](crate::kernels::Kernels::gemm_tn_bf16).
 pub fn gemm_tn_bf16<T: Number>(
     threads: &Threads,
-    segments: &[(&[T], &[T], usize)],
+    segments: &[impl Segment<T>],
     n_out: usize,
     n_in: usize,
     c: &mut [T],
     accumulate: bool,
 ) {
     let round = |x: &[T]| x.iter().map(|&x| rounded(x)).collect::<Vec<T>>();
-    let segments: Vec<_> = segments.iter().map(|&(dy, x, rows)| (round(dy), round(x), rows)).collect();
+    let segments: Vec<_> = segments.iter().map(|s| (round(s.dy()), round(s.x()), s.rows())).collect();
     let segments: Vec<_> = segments.iter().map(|(dy, x, rows)| (&dy[..], &x[..], *rows)).collect();
     super::gemm_tn(threads, &segments, n_out, n_in, c, accumulate);
 }
