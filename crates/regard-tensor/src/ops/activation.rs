@@ -88,7 +88,9 @@ pub fn swish<T: Element>(tape: &Tape<T>, x: &Var<T>) -> Result<Var<T>> {
 
 /// Numbers that are not numbers stay so.
 fn relu_slice<T: Element>(x: &mut [T]) {
-    x.iter_mut().for_each(|x| *x = if *x <= T::ZERO { T::ZERO } else { *x });
+    for x in x {
+        *x = if *x <= T::ZERO { T::ZERO } else { *x };
+    }
 }
 
 /// A function whose derivative is known from its own value.
