@@ -45,8 +45,8 @@ pub struct Translator {
 pub struct TranslateOptions {
     /// The search; its `attention` decides whether alignment and attention are returned.
     pub search: SearchOptions,
-    /// Most sentences that are searched at a time, by all threads together, of which each takes 16 where that is more. It
-    /// changes the speed and nothing else.
+    /// Sentences that are searched at a time: each thread takes its share, but 16 (or all of these, if fewer) at least. It
+    /// changes speed and memory and nothing else.
     pub batch_size: usize,
     /// Whether each `<unk>` becomes the source word with the largest weight.
     pub replace_unk: bool,
@@ -262,8 +262,8 @@ impl Translator {
     }
 
     /// Runs `work` on batches of the lines `order`, the longest first: the results in that order. Batches are shared out over
-    /// the threads, so that a thread waits for another at the end alone; one batch has all threads. At most `most` lines are
-    /// at work at a time, or [`SHARE`] for each thread.
+    /// the threads, so that a thread waits for another at the end alone; one batch has all threads. Each thread takes its share
+    /// of `most` lines at a time, but [`SHARE`] (or `most`, if less) at least.
     fn in_batches<T: Send>(
         &self,
         order: &[usize],

@@ -45,22 +45,24 @@ impl History {
         }
         let trails = parents.iter().flat_map(|&parent| self.trail(parent)).copied().collect();
         let mut selected = Self { steps: self.steps.clone(), trails, rows: parents.len() };
+        let mut places = Vec::new();
         for step in 0..selected.len() {
-            selected.forget(step)?;
+            selected.forget(step, &mut places)?;
         }
         Ok(selected)
     }
 
     /// Copies the rows of a step that are still read, where they are at most half of what it holds: old steps, in which
-    /// hypotheses of one sentence were one, get small, and each row is copied a few times at most.
-    fn forget(&mut self, step: usize) -> Result<()> {
+    /// hypotheses of one sentence were one, get small, and each row is copied a few times at most. `places` is room to work in.
+    fn forget(&mut self, step: usize, places: &mut Vec<Option<usize>>) -> Result<()> {
         let steps = self.len();
-        let mut places = vec![None; self.steps[step].first().map_or(0, |var| var.shape().rows())];
+        places.clear();
+        places.resize(self.steps[step].first().map_or(0, |var| var.shape().rows()), None);
         self.trails.iter().skip(step).step_by(steps).for_each(|&row| places[row] = Some(0));
-        let kept: Vec<usize> = (0..places.len()).filter(|&row| places[row].is_some()).collect();
-        if 2 * kept.len() > places.len() {
+        if places.is_empty() || 2 * places.iter().flatten().count() > places.len() {
             return Ok(());
         }
+        let kept: Vec<usize> = (0..places.len()).filter(|&row| places[row].is_some()).collect();
         kept.iter().enumerate().for_each(|(place, &row)| places[row] = Some(place));
         let rows = |var: &Var| Ok(Var::constant(var.value().select_rows(&kept)?));
         self.steps[step] = self.steps[step].iter().map(rows).collect::<Result<_>>()?;

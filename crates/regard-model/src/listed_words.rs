@@ -32,8 +32,9 @@ impl ListedWords {
         let places: Vec<usize> = ids.iter().map(|&id| id as usize).collect();
         let part = weight.value().select_packed(tape.threads(), tape.precision(), &places)?;
         let bias = bias.map(|bias| {
-            let values = places.iter().map(|&place| bias.value().values()[place]).collect();
-            Tensor::new([places.len()], values).map(Var::constant)
+            Var::constant(Tensor::build([places.len()], |values| {
+                values.iter_mut().zip(&places).for_each(|(to, &place)| *to = bias.value().values()[place]);
+            }))
         });
         let list = |list: &Vec<u32>| {
             let mut columns = list.clone();
@@ -46,7 +47,7 @@ impl ListedWords {
             vocabulary: weight.shape().rows(),
             lists: lists.iter().map(list).collect(),
             weight: Var::constant(part),
-            bias: bias.transpose()?,
+            bias,
         })
     }
 

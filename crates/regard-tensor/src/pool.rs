@@ -17,8 +17,8 @@ pub trait Pooled: Copy + Default + Debug + Send + Sync + 'static {
     fn free_lists() -> &'static FreeLists<Self>;
 }
 
-/// The free buffers of one element type. In use or waiting, there are at most an eighth more bytes than were ever in use at
-/// once, whatever sizes the work goes through. Work that comes again may need more, as its sizes are not all in use at once:
+/// The free buffers of one element type. Of buffers that came from here, in use or waiting, there are at most an eighth more
+/// bytes than were ever in use at once, whatever sizes the work goes through. Work that comes again may need more, as its sizes are not all in use at once:
 /// where it asks for what was freed, so much more may be there from then on, up to half more than was ever in use.
 #[derive(Debug)]
 pub struct FreeLists<T> {
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_was_taken_is_freed() {
+    fn what_never_was_taken_is_freed_where_nothing_was() {
         let lists = FreeLists::<f64>::new();
         lists.give(Vec::with_capacity(4096));
         assert!(lists.locked().free.iter().all(|list| list.buffers.is_empty()));

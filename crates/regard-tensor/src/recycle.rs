@@ -1,8 +1,8 @@
 //! Storage that is used again: the lists, boxes and shared nodes that a pass makes and drops by the thousand.
 //!
 //! Each thread has shelves of its own for what it dropped, one for each type and size, so that nothing is locked. What one
-//! thread makes and another one drops is no loss: no more of a kind waits on a thread than it ever had in use at once, so a
-//! thread that only drops keeps nothing.
+//! thread makes and another one drops is no loss: no more of a kind waits on a thread than it had in use at once (what others
+//! dropped for it counts as in use), and no more than 16 MiB; a thread that only drops keeps nothing.
 
 use std::any::{Any, TypeId};
 use std::cell::RefCell;
@@ -11,8 +11,8 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-/// No more of a kind wait on a thread, whatever it had in use.
-const MOST: usize = 1 << 16;
+/// No more bytes of a kind wait on a thread, whatever it had in use.
+const MOST_BYTES: usize = 1 << 24;
 
 /// The least capacity of a list that holds anything.
 const LEAST: usize = 4;
@@ -61,13 +61,14 @@ impl<X> Default for Shelf<X> {
 impl<X> Shelf<X> {
     fn take(&mut self) -> Option<X> {
         self.in_use += 1;
-        self.most_in_use = self.most_in_use.max(self.in_use).min(MOST);
+        self.most_in_use = self.most_in_use.max(self.in_use);
         self.waiting.pop()
     }
 
-    fn give(&mut self, empty: X) {
+    /// Keeps a piece of so many bytes.
+    fn give(&mut self, empty: X, bytes: usize) {
         self.in_use = self.in_use.saturating_sub(1);
-        if self.waiting.len() < self.most_in_use {
+        if self.waiting.len() < self.most_in_use.min(MOST_BYTES / bytes.max(1)) {
             self.waiting.push(empty);
         }
     }
@@ -102,7 +103,8 @@ pub(crate) fn take_vec<T: 'static>(least: usize) -> Vec<T> {
 pub(crate) fn give_vec<T: 'static>(mut items: Vec<T>) {
     items.clear();
     if items.capacity() > 0 {
-        on_shelf(items.capacity().ilog2() as usize, |shelf| shelf.give(items));
+        let bytes = items.capacity() * size_of::<T>();
+        on_shelf(items.capacity().ilog2() as usize, |shelf| shelf.give(items, bytes));
     }
 }
 
@@ -116,7 +118,7 @@ pub(crate) fn boxed<X: 'static>(value: X) -> Box<Option<X>> {
 /// Takes the value out of a box and hands the box back for the next [`boxed`].
 pub(crate) fn unboxed<X: 'static>(mut place: Box<Option<X>>) -> Option<X> {
     let value = place.take();
-    on_shelf(0, |shelf| shelf.give(place));
+    on_shelf(0, |shelf| shelf.give(place, size_of::<Option<X>>()));
     value
 }
 
@@ -347,7 +349,7 @@ impl<X> Drop for Shared<X> {
         let Some(mut node) = self.node.take() else { return };
         if let Some(place) = Arc::get_mut(&mut node) {
             *place = None;
-            on_shelf(0, |shelf| shelf.give(node));
+            on_shelf(0, |shelf| shelf.give(node, size_of::<Option<X>>()));
         }
     }
 }
@@ -423,6 +425,13 @@ mod tests {
             });
         });
         assert_eq!(waiting(), Some(0));
+    }
+
+    #[test]
+    fn no_more_waits_than_sixteen_mebibytes() {
+        let pieces: Vec<Vec<u64>> = (0..40).map(|_| take_vec(1 << 16)).collect();
+        pieces.into_iter().for_each(give_vec);
+        assert_eq!(super::on_shelf::<Vec<u64>, _>(16, |shelf| shelf.waiting.len()), Some(32));
     }
 
     #[test]

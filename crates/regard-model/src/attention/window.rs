@@ -1,6 +1,6 @@
 //! Which source positions a row may look at, and how the scores become weights there.
 
-use regard_tensor::ops::{self, Span};
+use regard_tensor::ops::{self, Function, Span};
 use regard_tensor::{List, Tensor, Var};
 
 use crate::error::Result;
@@ -47,10 +47,11 @@ impl Window {
                 Ok(ops::masked_softmax(pass.tape, scores, &rows.iter().map(span).collect::<List<_>>())?)
             }
             Self::Predictive { position, score, radius } => {
-                let hidden =
-                    ops::tanh(pass.tape, &ops::linear(pass.tape, query, pass.weight(position), None)?)?;
-                let share =
-                    ops::sigmoid(pass.tape, &ops::linear(pass.tape, &hidden, pass.weight(score), None)?)?;
+                let map = |x: &Var, weight, function| {
+                    ops::linear_then(pass.tape, x, pass.weight(weight), None, function)
+                };
+                let hidden = map(query, position, Function::Tanh)?;
+                let share = map(&hidden, score, Function::Sigmoid)?;
                 let lengths = Tensor::build([rows.len(), 1], |lengths| {
                     lengths.iter_mut().zip(rows).for_each(|(to, row)| *to = length(row) as f32);
                 });

@@ -214,3 +214,28 @@ fn check_epsilon(epsilon: Option<f64>) -> Result<()> {
 fn require(holds: bool, message: impl FnOnce() -> String) -> Result<()> {
     if holds { Ok(()) } else { Err(ModelError::Config(message())) }
 }
+
+#[cfg(test)]
+mod tests {
+    use regard_tensor::Precision;
+
+    use super::Preset;
+
+    #[test]
+    fn a_table_that_is_the_output_layer_too_is_a_map_where_products_read_its_numbers() {
+        for (preset, tied, table) in [
+            (Preset::TransformerTiny, "all", "embedding.weight"),
+            (Preset::TransformerTiny, "target_output", "target_embedding.weight"),
+            (Preset::Bahdanau, "target_output", "target_embedding.weight"),
+        ] {
+            let changes = serde_json::json!({"tied_embeddings": tied});
+            let config = preset.config().with_changes(&changes).unwrap();
+            let maps = |precision| config.maps(11, 11, precision);
+            assert!(maps(Precision::F32).iter().any(|name| name == table), "{preset:?}, {tied}");
+            assert!(maps(Precision::Int8).iter().all(|name| name != table), "{preset:?}, {tied}");
+            let untied =
+                preset.config().with_changes(&serde_json::json!({"tied_embeddings": "none"})).unwrap();
+            assert!(untied.maps(11, 11, Precision::F32).iter().all(|name| name != table));
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! Where the decoder's first state comes from.
 
-use regard_tensor::ops;
+use regard_tensor::ops::{self, Function};
 use regard_tensor::{List, Tensor, Var};
 
 use super::{Cell, CellState, Encoded};
@@ -83,8 +83,7 @@ impl Bridge {
     }
 
     fn mapped(&self, pass: &Pass, last: &CellState) -> Result<List<CellState>> {
-        let apply =
-            |x: &Var, map: &Affine| -> Result<Var> { Ok(ops::tanh(pass.tape, &map.apply(pass, x)?)?) };
+        let apply = |x: &Var, map: &Affine| map.apply_then(pass, x, Function::Tanh);
         let state = |map: &Map| {
             let c = match (&last.c, &map.c) {
                 (Some(c), Some(map)) => Some(apply(c, map)?),

@@ -47,13 +47,15 @@ impl Narrow {
     /// `w` \[n,k\], row-major, in 8 bits, for products A·Wᵀ.
     pub(crate) fn int8_from_transposed<T: Kernels>(threads: &Threads, w: &[T], n: usize, k: usize) -> Self {
         let depth = k.div_ceil(4);
-        let (words, mut scales) = int8_rows(threads, w, k, n, (depth, 0));
+        let (words, of_rows) = int8_rows(threads, w, k, n, (depth, 0));
         let bytes = |row: usize| words[row * depth..][..depth].iter().flat_map(|word| word.to_le_bytes());
         let sum = |row| bytes(row).map(|byte| i32::from(byte.cast_signed())).sum::<i32>();
         let mut offsets: Vec<_> = (0..n).map(|row| sum(row).wrapping_mul(128)).collect();
         let packed = Packed::from_transposed(threads, &words, n, depth);
         pool::give(words);
-        scales.resize(n.next_multiple_of(PANEL), 0.0);
+        let mut scales = vec![0.0; n.next_multiple_of(PANEL)];
+        scales[..n].copy_from_slice(&of_rows);
+        pool::give(of_rows);
         offsets.resize(scales.len(), 0);
         Self { words: packed, form: NarrowForm::Int8 { scales, offsets }, k }
     }

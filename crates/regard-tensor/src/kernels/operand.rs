@@ -2,7 +2,7 @@
 
 use super::{Narrow, PANEL, Packed};
 use crate::element::Element;
-use crate::{Precision, Threads};
+use crate::{Precision, Threads, pool};
 
 /// A matrix B\[k,n\], packed.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl<T: Element> Operand<T> {
             Self::Exact(b) => (b.k(), b.n()),
             Self::Narrow(b) => (b.k(), b.n()),
         };
-        let mut rows = vec![T::ZERO; n * k];
+        let mut rows = pool::take(n * k);
         rows.chunks_exact_mut(k.max(1)).enumerate().for_each(|(column, row)| self.copy_column(column, row));
         rows
     }

@@ -44,7 +44,8 @@ pub(super) struct TranslateArgs {
     /// Translations of each line, with their scores
     #[arg(long, default_value_t = 1, value_name = "N")]
     n_best: usize,
-    /// Sentences that are searched together; it changes the speed only
+    /// Lines that are searched at a time: each thread takes its share, but 16 (or N, if less) at least; it changes speed and
+    /// memory only
     #[arg(long, default_value_t = 16, value_name = "N")]
     batch_size: usize,
     /// Products with weights in 8 bits: faster, and slightly other scores

@@ -86,8 +86,8 @@ macro_rules! form {
                                 }
                             }
                         }
-                        a = a.add(a_depth);
-                        b = b.add(PANEL);
+                        a = a.wrapping_add(a_depth);
+                        b = b.wrapping_add(PANEL);
                     }
                     for (r, sums) in sums.iter().enumerate() {
                         for (p, sums) in sums.iter().enumerate() {

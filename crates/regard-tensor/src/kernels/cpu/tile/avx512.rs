@@ -95,8 +95,8 @@ macro_rules! form {
                                 *$sum = $step;
                             }
                         }
-                        a = a.add(a_depth);
-                        b = b.add(PANEL);
+                        a = a.wrapping_add(a_depth);
+                        b = b.wrapping_add(PANEL);
                     }
                     for (r, sums) in sums.iter().enumerate() {
                         for (p, &sum) in sums.iter().enumerate() {
