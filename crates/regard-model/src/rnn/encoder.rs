@@ -156,7 +156,7 @@ impl Order<'_> {
     }
 }
 
-/// `[time, rows, size]` → `[rows, positions, size]`.
+/// `[time, rows, size]` in reading order to `[rows, positions, size]` in the order of the words.
 fn batch_major(pass: &Pass, x: &Var, order: Order) -> Result<Var> {
     let &[width, rows, size] = x.shape().sizes() else { return Ok(x.clone()) };
     // Reversal is its own inverse, so the time at which a place was read is the order at that place.
